@@ -29,8 +29,10 @@ def check_level(level: object, what: str) -> Level:
 
 
 def level_key(level: Level) -> tuple[str, Level]:
-    """Key that keeps 1, 1.0, True and '1' apart, as Python's own equality does not."""
-    return (type(level).__name__, level)
+    """Key by which levels and labels are the same: 1 equals 1.0, but neither True nor '1'."""
+    if isinstance(level, bool):
+        return ("boolean", level)
+    return ("text" if isinstance(level, str) else "number", level)
 
 
 @dataclass(frozen=True, slots=True)

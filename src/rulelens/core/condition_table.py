@@ -1,0 +1,201 @@
+"""Distinct conditions of a rule set, held as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulelens.core.conditions import Condition, Interval, Membership, Missing
+from rulelens.core.schema import Feature, Schema
+from rulelens.errors import RuleError, did_you_mean
+
+INTERVAL, MEMBERSHIP, MISSING = 0, 1, 2
+LOW_CLOSED, HIGH_CLOSED, OR_MISSING, NEGATED, FLOAT32 = 1, 2, 4, 8, 16
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionTable:
+    """Conditions as columns; condition i is entry i of each.
+
+    Parameters
+    ----------
+    feature : array of int32, shape (n_conditions,)
+        Position of the feature in the schema.
+    kind : array of uint8
+        ``INTERVAL``, ``MEMBERSHIP`` or ``MISSING``.
+    low, high : array of float64
+        Ends of intervals; 0 for the other kinds.
+    flags : array of uint8
+        Sum of ``LOW_CLOSED``, ``HIGH_CLOSED``, ``OR_MISSING``, ``NEGATED``, ``FLOAT32``.
+    level_offsets : array of int64, shape (n_conditions + 1,)
+        Condition i names the levels ``level_codes[level_offsets[i]:level_offsets[i + 1]]``.
+    level_codes : array of int32
+        Positions in the feature's levels, ascending within a condition.
+    """
+
+    feature: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    flags: NDArray[np.uint8]
+    level_offsets: NDArray[np.int64]
+    level_codes: NDArray[np.int32]
+
+    @classmethod
+    def from_conditions(
+        cls, pairs: Sequence[tuple[int, Condition]], schema: Schema
+    ) -> ConditionTable:
+        """Table of (feature position, condition) pairs, checked against the schema."""
+        n = len(pairs)
+        feature = np.fromiter((f for f, _ in pairs), np.int32, n)
+        kind, flags = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
+        low, high = np.zeros(n), np.zeros(n)
+        codes: list[list[int]] = []
+        for i, (f, c) in enumerate(pairs):
+            codes.append(check_condition(schema[f], c))
+            match c:
+                case Interval():
+                    low[i], high[i] = c.low, c.high
+                    flags[i] = (
+                        LOW_CLOSED * c.low_closed
+                        + HIGH_CLOSED * c.high_closed
+                        + OR_MISSING * c.or_missing
+                        + FLOAT32 * (c.precision == "float32")
+                    )
+                case Membership():
+                    kind[i] = MEMBERSHIP
+                    flags[i] = OR_MISSING * c.or_missing + NEGATED * c.negated
+                case Missing():
+                    kind[i] = MISSING
+        offsets = np.concatenate([[0], np.cumsum([len(c) for c in codes], dtype=np.int64)])
+        flat = np.fromiter((v for c in codes for v in c), np.int32, int(offsets[-1]))
+        return cls(feature, kind, low, high, flags, offsets.astype(np.int64), flat)
+
+    @classmethod
+    def from_intervals(
+        cls,
+        feature: NDArray[np.integer],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        flags: NDArray[np.integer],
+    ) -> ConditionTable:
+        """Table of intervals only."""
+        n = len(feature)
+        return cls(
+            feature.astype(np.int32),
+            np.zeros(n, np.uint8),
+            low.astype(np.float64) + 0.0,
+            high.astype(np.float64) + 0.0,
+            flags.astype(np.uint8),
+            np.zeros(n + 1, np.int64),
+            np.zeros(0, np.int32),
+        )
+
+    @classmethod
+    def concatenate(cls, tables: Iterable[ConditionTable]) -> ConditionTable:
+        """One table after another."""
+        parts = list(tables)
+        joined = {
+            f.name: np.concatenate([getattr(t, f.name) for t in parts])
+            for f in fields(cls)
+            if f.name != "level_offsets"
+        }
+        sizes = np.concatenate([np.diff(t.level_offsets) for t in parts])
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return cls(level_offsets=offsets, **joined)
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def levels_of(self, i: int) -> NDArray[np.int32]:
+        """Level codes that condition `i` names."""
+        return self.level_codes[self.level_offsets[i] : self.level_offsets[i + 1]]
+
+    def condition(self, i: int, schema: Schema) -> Condition:
+        """Condition `i` as a value."""
+        flags = int(self.flags[i])
+        or_missing = bool(flags & OR_MISSING)
+        if self.kind[i] == MISSING:
+            return Missing()
+        if self.kind[i] == MEMBERSHIP:
+            levels = schema[int(self.feature[i])].levels
+            chosen = [levels[code] for code in self.levels_of(i)]
+            return Membership(chosen, bool(flags & NEGATED), or_missing)
+        return Interval(
+            float(self.low[i]),
+            float(self.high[i]),
+            bool(flags & LOW_CLOSED),
+            bool(flags & HIGH_CLOSED),
+            or_missing,
+            "float32" if flags & FLOAT32 else "float64",
+        )
+
+    def take(self, index: NDArray[np.integer]) -> ConditionTable:
+        """The conditions at the given positions."""
+        sizes = np.diff(self.level_offsets)[index]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        spread = np.repeat(self.level_offsets[:-1][index] - offsets[:-1], sizes)
+        codes = self.level_codes[spread + np.arange(int(offsets[-1]))]
+        return ConditionTable(
+            self.feature[index],
+            self.kind[index],
+            self.low[index],
+            self.high[index],
+            self.flags[index],
+            offsets,
+            codes,
+        )
+
+    def canonical(self) -> tuple[ConditionTable, NDArray[np.int64]]:
+        """Sorted table without repeats, and for each old condition its new position."""
+        if not len(self):
+            return self, np.zeros(0, np.int64)
+        rank = self._level_set_ranks()
+        keys = (rank, self.flags, self.high, self.low, self.kind, self.feature)
+        order = np.lexsort(keys)
+        new = np.zeros(len(order), dtype=bool)
+        new[0] = True
+        for key in keys:
+            sorted_key = key[order]
+            new[1:] |= sorted_key[1:] != sorted_key[:-1]
+        position = np.empty(len(order), np.int64)
+        position[order] = np.cumsum(new) - 1
+        return self.take(order[new]), position
+
+    def _level_set_ranks(self) -> NDArray[np.int64]:
+        """Number of each condition's set of levels among the sorted distinct sets."""
+        ranks = np.zeros(len(self), np.int64)
+        named = np.flatnonzero(np.diff(self.level_offsets))
+        sets = [tuple(self.levels_of(int(i)).tolist()) for i in named]
+        order = {s: k + 1 for k, s in enumerate(sorted(set(sets)))}
+        ranks[named] = [order[s] for s in sets]
+        return ranks
+
+
+def check_condition(feature: Feature, condition: Condition) -> list[int]:
+    """Codes of the levels that a condition names; an error if it does not suit the feature."""
+    if isinstance(condition, Missing):
+        return []
+    if isinstance(condition, Interval):
+        if not feature.is_numeric:
+            raise RuleError(
+                f"Feature '{feature.name}' is {feature.kind}: its conditions name levels, "
+                f"not an interval such as '{condition.describe(feature.name)}'. Use Membership."
+            )
+        return []
+    if feature.is_numeric:
+        raise RuleError(
+            f"Feature '{feature.name}' is numeric: its conditions are intervals, not "
+            f"'{condition.describe(feature.name)}'. Use Interval."
+        )
+    codes = [feature.index_of(v) for v in condition.levels]
+    for level, code in zip(condition.levels, codes, strict=True):
+        if code == len(feature.levels):
+            raise RuleError(
+                f"Feature '{feature.name}' has no level {level!r}. "
+                f"{did_you_mean(level, feature.levels)}"
+            )
+    return sorted(codes)

@@ -1,0 +1,371 @@
+"""Alternatives judged on criteria: one table of numbers, every column a gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rulelens.core.registry import Registry
+from rulelens.errors import PreferenceError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.int64]
+Direction: TypeAlias = Literal["gain", "cost"]
+
+
+def read_only(values: ArrayLike) -> FloatArray:
+    """Copy of `values` as float64 that cannot be written to."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Criteria:
+    """Alternatives (rows) by criteria (columns); more is better in every column.
+
+    Parameters
+    ----------
+    alternatives : tuple of hashable, length n
+        One id per row, each once.
+    names : tuple of str, length m ≥ 1
+        One name per column, each once.
+    values : array of float64, shape (n, m)
+        Finite numbers. A cost enters with its sign turned.
+
+    Raises
+    ------
+    PreferenceError
+        Shapes that do not fit, repeated ids or names, numbers that are not finite.
+
+    Examples
+    --------
+    >>> c = Criteria(("a", "b"), ("short", "sure"), [[1, 0.2], [0, 0.9]])
+    >>> c.values.shape, c.position("b")
+    ((2, 2), 1)
+    """
+
+    alternatives: tuple[Hashable, ...]
+    names: tuple[str, ...]
+    values: FloatArray
+    _positions: Mapping[Hashable, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "alternatives", tuple(self.alternatives))
+        set_(self, "names", tuple(str(n) for n in self.names))
+        set_(self, "values", read_only(self.values))
+        n, m = len(self.alternatives), len(self.names)
+        if self.values.shape != (n, m):
+            raise PreferenceError(
+                f"The criteria have shape {self.values.shape}, but there are {n} alternatives "
+                f"and {m} names. Expected shape ({n}, {m})."
+            )
+        if m == 0:
+            raise PreferenceError("There are no criteria. At least one column is needed.")
+        _no_repeats("alternative", self.alternatives)
+        _no_repeats("criterion", self.names)
+        if not np.isfinite(self.values).all():
+            i, j = (int(x[0]) for x in np.nonzero(~np.isfinite(self.values)))
+            raise PreferenceError(
+                f"Criterion '{self.names[j]}' of alternative {self.alternatives[i]!r} is "
+                f"{self.values[i, j]}. Every value must be a finite number: fill it in or drop it."
+            )
+        set_(self, "_positions", {a: i for i, a in enumerate(self.alternatives)})
+
+    def __len__(self) -> int:
+        return len(self.alternatives)
+
+    def __contains__(self, alternative: object) -> bool:
+        return isinstance(alternative, Hashable) and alternative in self._positions
+
+    def position(self, alternative: Hashable) -> int:
+        """Row number of `alternative`; an unknown id is an error that names the nearest one."""
+        try:
+            return self._positions[alternative]
+        except (KeyError, TypeError):
+            raise PreferenceError(
+                f"Unknown alternative {alternative!r}. "
+                f"{did_you_mean(alternative, self.alternatives)}"
+            ) from None
+
+    def row(self, alternative: Hashable) -> FloatArray:
+        """Values of one alternative, shape (m,)."""
+        return self.values[self.position(alternative)]
+
+    def column(self, name: str) -> int:
+        """Column number of the criterion `name`; an unknown name is an error."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise PreferenceError(
+                f"Unknown criterion '{name}'. {did_you_mean(name, self.names)}"
+            ) from None
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> Criteria:
+        """Criteria of a pandas DataFrame: index = ids, columns = names, all gains.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> Criteria.from_frame(pd.DataFrame({"sure": [0.2, 0.9]}, index=["a", "b"])).names
+        ('sure',)
+        """
+        try:
+            values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as error:
+            raise PreferenceError(
+                f"The criteria must be numbers, but a column is not: {error}. "
+                "Convert or drop that column."
+            ) from error
+        names = tuple(str(n) for n in frame.columns)
+        return cls(tuple(frame.index.tolist()), names, values)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Pandas DataFrame with one row per alternative."""
+        import pandas as pd
+
+        index = pd.Index(list(self.alternatives), tupleize_cols=False)
+        return pd.DataFrame(self.values.copy(), index=index, columns=list(self.names))
+
+
+def _no_repeats(kind: str, items: Sequence[Hashable]) -> None:
+    seen: set[Hashable] = set()
+    for item in items:
+        try:
+            repeated = item in seen
+        except TypeError:
+            raise PreferenceError(
+                f"The {kind} {item!r} cannot be an id: it is not hashable. Use a number or text."
+            ) from None
+        if repeated:
+            raise PreferenceError(
+                f"The {kind} {item!r} occurs twice. Each must occur once: rename or drop one."
+            )
+        seen.add(item)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleEvidence:
+    """What a criterion may look at: the rules' features and their four counts.
+
+    Parameters
+    ----------
+    presence : bool array, shape (n_rules, d)
+        Whether the rule has a condition on the feature.
+    features : tuple of str, length d
+        Names of all features of the table.
+    tp, fp, fn, tn : int64 arrays, shape (n_rules,)
+        Rows that the rule covers with its outcome (tp) or another (fp); rows that it does not
+        cover with its outcome (fn) or another (tn).
+    n_conditions : int64 array, shape (n_rules,)
+
+    Examples
+    --------
+    >>> e = RuleEvidence([[True, False]], ("age", "bmi"), [8], [0], [2], [10], [1])
+    >>> CRITERIA["support"](e)
+    (array([0.4]), 'gain')
+    """
+
+    presence: BoolArray
+    features: tuple[str, ...]
+    tp: IntArray
+    fp: IntArray
+    fn: IntArray
+    tn: IntArray
+    n_conditions: IntArray
+
+    def __post_init__(self) -> None:
+        presence = np.array(self.presence, dtype=np.bool_)
+        presence.setflags(write=False)
+        object.__setattr__(self, "presence", presence)
+        object.__setattr__(self, "features", tuple(str(f) for f in self.features))
+        if presence.ndim != 2 or presence.shape[1] != len(self.features):
+            raise PreferenceError(
+                f"The presence table has shape {presence.shape}, expected (rules, "
+                f"{len(self.features)}): one column for each of the features."
+            )
+        for name in ("tp", "fp", "fn", "tn", "n_conditions"):
+            counts = np.array(getattr(self, name), dtype=np.int64)
+            counts.setflags(write=False)
+            object.__setattr__(self, name, counts)
+            if counts.shape != (len(presence),):
+                raise PreferenceError(
+                    f"'{name}' has shape {counts.shape}, expected ({len(presence)},): one number "
+                    "per rule."
+                )
+
+
+Criterion: TypeAlias = Callable[[RuleEvidence], tuple[FloatArray, Direction]]
+
+CRITERIA: Registry[Criterion] = Registry("criterion", "rulelens.criteria", PreferenceError)
+
+
+def _share(part: IntArray, whole: IntArray, empty: float) -> FloatArray:
+    """part / whole, and `empty` where whole is 0."""
+    result = np.full(len(part), empty)
+    np.divide(part, whole, out=result, where=whole > 0)
+    return result
+
+
+@CRITERIA.register("support")
+def support(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
+    """Share of all rows that the rule covers with its outcome."""
+    e = evidence
+    return _share(e.tp, e.tp + e.fp + e.fn + e.tn, 0.0), "gain"
+
+
+@CRITERIA.register("confirmation")
+def confirmation(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
+    """Nozick's N = covering - error; where no row has another outcome, the error counts as 0."""
+    e = evidence
+    return _share(e.tp, e.tp + e.fn, 0.0) - _share(e.fp, e.fp + e.tn, 0.0), "gain"
+
+
+@CRITERIA.register("complexity")
+def complexity(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
+    """Number of conditions over the number of features: a cost."""
+    return evidence.n_conditions / max(1, len(evidence.features)), "cost"
+
+
+def criterion_name(name: str, features: Sequence[str]) -> str:
+    """Name of a criterion that no feature of the table has.
+
+    A feature keeps its own name; the criterion gets "rule " put before it as often as needed.
+    All features of the table count, used or not, so that a name means the same for every row.
+
+    Examples
+    --------
+    >>> criterion_name("support", ["age"]), criterion_name("support", ["age", "support"])
+    ('support', 'rule support')
+    """
+    while name in features:
+        name = f"rule {name}"
+    return name
+
+
+def unit_gain(name: str, column: ArrayLike, direction: Direction, n_rules: int) -> FloatArray:
+    """Column as a gain, after checking that it has one number in [0, 1] per rule."""
+    values = np.asarray(column, dtype=np.float64)
+    if values.shape != (n_rules,):
+        raise PreferenceError(
+            f"Criterion '{name}' has shape {values.shape}, expected ({n_rules},): one value per "
+            "rule."
+        )
+    outside = ~((values >= 0) & (values <= 1))
+    if outside.any():
+        i = int(np.argmax(outside))
+        raise PreferenceError(
+            f"Criterion '{name}' is {values[i]!r} for rule {i}; a criterion must lie in [0, 1]. "
+            "Rescale it, or leave such rules out."
+        )
+    if direction not in ("gain", "cost"):
+        raise PreferenceError(
+            f"Criterion '{name}' has direction {direction!r}. Expected 'gain' or 'cost'."
+        )
+    return -values if direction == "cost" else values
+
+
+def rule_criteria(
+    presence: ArrayLike,
+    feature_names: Sequence[str],
+    *,
+    support: ArrayLike,
+    confirmation: ArrayLike,
+    complexity: ArrayLike,
+    alternatives: Sequence[Hashable] | None = None,
+    more: Mapping[str, tuple[ArrayLike, Direction]] | None = None,
+) -> Criteria:
+    """The paper's criteria of rules: features present, support, confirmation, complexity.
+
+    Parameters
+    ----------
+    presence : array of bool, shape (n_rules, d)
+        Whether the rule has a condition on the feature.
+    feature_names : sequence of str, length d
+        Only features that occur in some rule become criteria.
+    support, confirmation, complexity : arrays, shape (n_rules,), each in [0, 1]
+        Complexity is the number of conditions over d; it enters with its sign turned.
+    alternatives : sequence of hashable, optional
+        Ids of the rules; 0, 1, 2 … by default.
+    more : mapping of name to (column, direction), optional
+        Further criteria in [0, 1], each a "gain" or a "cost".
+
+    Returns
+    -------
+    Criteria
+        Columns in the order features, "support", "confirmation", "complexity", further ones; a
+        name that a feature has already becomes "rule support" and so on (`criterion_name`).
+
+    References
+    ----------
+    PREF-XAI, arXiv 2604.19684, equation (4).
+
+    Examples
+    --------
+    >>> c = rule_criteria([[1, 0, 1], [1, 0, 0]], ["age", "sex", "bmi"], support=[0.2, 0.5],
+    ...                   confirmation=[0.4, 0.9], complexity=[2 / 3, 1 / 3])
+    >>> c.names
+    ('age', 'bmi', 'support', 'confirmation', 'complexity')
+    """
+    features = tuple(str(f) for f in feature_names)
+    occurs = np.asarray(presence, dtype=np.bool_)
+    if occurs.ndim != 2 or occurs.shape[1] != len(features):
+        raise PreferenceError(
+            f"The presence table has shape {occurs.shape}, expected (rules, {len(features)}): one "
+            "column for each of the feature names."
+        )
+    n_rules = len(occurs)
+    used = np.flatnonzero(occurs.any(axis=0))
+    names = [features[j] for j in used]
+    columns: list[FloatArray] = [occurs[:, j].astype(np.float64) for j in used]
+    measured: dict[str, tuple[ArrayLike, Direction]] = {
+        "support": (support, "gain"),
+        "confirmation": (confirmation, "gain"),
+        "complexity": (complexity, "cost"),
+    }
+    for name, (column, direction) in [*measured.items(), *(more or {}).items()]:
+        names.append(criterion_name(name, features))
+        columns.append(unit_gain(name, column, direction, n_rules))
+    ids = tuple(range(n_rules)) if alternatives is None else tuple(alternatives)
+    return Criteria(ids, tuple(names), np.column_stack(columns))
+
+
+def evidence_criteria(
+    evidence: RuleEvidence,
+    names: Sequence[str] = ("support", "confirmation", "complexity"),
+    *,
+    alternatives: Sequence[Hashable] | None = None,
+    presence: bool = True,
+) -> Criteria:
+    """Criteria of rules from their evidence: features present, then the registered `names`.
+
+    Examples
+    --------
+    >>> e = RuleEvidence([[1, 0], [1, 1]], ("age", "bmi"), [8, 4], [0, 0], [2, 6], [10, 10], [1, 2])
+    >>> evidence_criteria(e).to_frame().round(2)
+       age  bmi  support  confirmation  complexity
+    0  1.0  0.0      0.4           0.8        -0.5
+    1  1.0  1.0      0.2           0.4        -1.0
+    """
+    n_rules = len(evidence.presence)
+    used = np.flatnonzero(evidence.presence.any(axis=0)) if presence else np.arange(0)
+    titles = [evidence.features[j] for j in used]
+    columns: list[FloatArray] = [evidence.presence[:, j].astype(np.float64) for j in used]
+    for name in names:
+        column, direction = CRITERIA[name](evidence)
+        titles.append(criterion_name(name, evidence.features))
+        columns.append(unit_gain(name, column, direction, n_rules))
+    if not columns:
+        raise PreferenceError("No criteria were asked for. Name at least one, or keep presence.")
+    ids = tuple(range(n_rules)) if alternatives is None else tuple(alternatives)
+    return Criteria(ids, tuple(titles), np.column_stack(columns))
