@@ -1,1 +1,1 @@
-
+"""Learning which alternatives a person prefers, from a few statements."""

@@ -99,7 +99,8 @@ class Criteria:
 
     def row(self, alternative: Hashable) -> FloatArray:
         """Values of one alternative, shape (m,)."""
-        return self.values[self.position(alternative)]
+        values: FloatArray = self.values[self.position(alternative)]
+        return values
 
     def column(self, name: str) -> int:
         """Column number of the criterion `name`; an unknown name is an error."""

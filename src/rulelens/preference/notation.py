@@ -6,7 +6,9 @@ import re
 
 from rulelens.errors import PreferenceError
 
-_TOKEN = re.compile(r"""\s*(?:(?P<sign>[>=])|"(?P<d>[^"]*)"|'(?P<s>[^']*)'|(?P<w>[^>='"]+))""")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<sign>[>=])|"(?P<d>[^"]*)"|'(?P<s>[^']*)'|(?P<w>[^>='"\s][^>='"]*))"""
+)
 
 
 def _fault(text: str, at: int, message: str) -> PreferenceError:
