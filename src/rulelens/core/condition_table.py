@@ -84,6 +84,8 @@ class ConditionTable:
     ) -> ConditionTable:
         """Table of intervals only."""
         n = len(feature)
+        if not (low <= high).all():
+            raise RuleError("An interval's low end must not be above its high end, and no end NaN.")
         return cls(
             feature.astype(np.int32),
             np.zeros(n, np.uint8),
