@@ -1,0 +1,187 @@
+"""An explanation: the rules that cover one row and agree with the model's decision on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulelens.bits.lattice import ItemTable, Stop
+from rulelens.core.contingency import Contingency
+from rulelens.core.ruleset import RuleSet
+from rulelens.core.schema import Level
+from rulelens.errors import ExplainError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from rulelens.explain.personal import ExplanationSession
+
+SHOWN_MEASURES = ("support", "confidence", "confidence_low", "recall", "confirmation", "lift")
+"""Measures that explanations show."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Rules that cover one row and speak for the class that the model gave it.
+
+    All counts are of training rows, labelled by the model itself: "tp" are covered rows with
+    the same decision. Rule k of `rules` is called k everywhere.
+
+    Parameters
+    ----------
+    row : mapping of feature name to value
+        None for a missing value.
+    prediction : label
+        The model's own answer for the row; no rule ever speaks for another class.
+    rules : RuleSet
+        By falling support, then by length.
+    counts : Contingency
+    length : int
+        Every qualifying rule up to this many conditions is here.
+    stop : str
+        Why the search ended: "enough", "exhausted", "length", "time", "size", "impossible".
+    reason : str
+        Why there is no rule; empty where there are some.
+    relaxed, relaxed_counts : RuleSet and Contingency
+        Where no rule qualifies, the nearest ones that do not, with their true figures.
+    groups : tuple of tuples of int
+        Rules that cover exactly the same training rows; only groups of two or more.
+    classes : mapping of label to int
+        Training rows of each class, by the model's labels.
+    options : mapping
+        What was asked for: ``min_support``, ``min_confidence``, ``n_bins`` and so on.
+    notes : tuple of str
+        What the reader should know.
+    """
+
+    row: Mapping[str, Level | None]
+    prediction: Level
+    rules: RuleSet
+    counts: Contingency
+    length: int
+    stop: Stop
+    reason: str
+    relaxed: RuleSet
+    relaxed_counts: Contingency
+    groups: tuple[tuple[int, ...], ...]
+    classes: Mapping[Level, int]
+    options: Mapping[str, Any]
+    notes: tuple[str, ...]
+    _items: ItemTable | None = field(default=None, repr=False)
+    _members: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @property
+    def n_rows(self) -> int:
+        """Training rows behind the counts."""
+        return sum(self.classes.values())
+
+    def covered_rows(self, k: int) -> NDArray[np.int64]:
+        """Numbers of the training rows that rule `k` covers, ascending.
+
+        Raises
+        ------
+        ExplainError
+            The explanation was read from a file: it no longer has the training rows.
+        """
+        if self._items is None or self._members is None:
+            raise ExplainError(
+                "This explanation has no training rows with it. Use rules.coverage(X)."
+            )
+        if not 0 <= k < len(self):
+            raise ExplainError(f"There is no rule {k}: the explanation has {len(self)} rules.")
+        chosen = self._members[k][self._members[k] >= 0]
+        bits = np.bitwise_and.reduce(self._items.columns[chosen], axis=0)
+        return np.flatnonzero(self._items.layout.unpack(bits[None])[0])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a rule: text, length, the four counts, measures and coverage group."""
+        frame = self.counts.to_frame(SHOWN_MEASURES)
+        frame.insert(0, "rule", [r.antecedent() for r in self.rules])
+        frame.insert(1, "outcome", [self.prediction] * len(self.rules))
+        frame.insert(2, "length", self.rules.lengths)
+        group = np.full(len(self), -1)
+        for number, members in enumerate(self.groups):
+            group[list(members)] = number
+        frame["group"] = group
+        frame.index.name = "id"
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe record, with its format's version."""
+        return {
+            "format": "rulelens.explanation",
+            "version": 1,
+            "row": dict(self.row),
+            "prediction": self.prediction,
+            "length": self.length,
+            "stop": self.stop,
+            "reason": self.reason,
+            "notes": list(self.notes),
+            "options": dict(self.options),
+            "classes": [[label, n] for label, n in self.classes.items()],
+            "groups": [list(g) for g in self.groups],
+            "rules": _rule_dicts(self.rules, self.counts),
+            "relaxed": _rule_dicts(self.relaxed, self.relaxed_counts),
+        }
+
+    def session(self) -> ExplanationSession:
+        """A session that learns which of these rules suit the one who asks.
+
+        Raises
+        ------
+        ExplainError
+            Fewer than two rules: there is nothing to rank.
+        """
+        from rulelens.explain.personal import ExplanationSession
+
+        return ExplanationSession(self)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write a report that stands by itself, and return its path."""
+        from rulelens.views.report import write_report
+
+        return write_report(path, self)
+
+    def __str__(self) -> str:
+        head = f"The model says {self.prediction!r}."
+        if not len(self):
+            return f"{head} {self.reason}"
+        shown = [f"{k}: {r.antecedent()}" for k, r in zip(range(20), self.rules, strict=False)]
+        rest = [f"… and {len(self) - 20} more"] if len(self) > 20 else []
+        return "\n".join([f"{head} {len(self)} rules cover the row and agree:", *shown, *rest])
+
+
+def _rule_dicts(rules: RuleSet, counts: Contingency) -> list[dict[str, Any]]:
+    from rulelens.io.json_rules import condition_to_json
+
+    measures = {name: counts.measure(name) for name in SHOWN_MEASURES}
+    out = []
+    for k, rule in enumerate(rules):
+        out.append(
+            {
+                "id": k,
+                "text": rule.antecedent(),
+                "if": {name: condition_to_json(c) for name, c in rule.conditions},
+                "then": rule.outcome,
+                "length": len(rule),
+                "tp": int(counts.tp[k]),
+                "fp": int(counts.fp[k]),
+                "fn": int(counts.fn[k]),
+                "tn": int(counts.tn[k]),
+                **{m: _number(v[k]) for m, v in measures.items()},
+            }
+        )
+    return out
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
