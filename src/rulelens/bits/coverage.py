@@ -154,7 +154,7 @@ def _batches(
     lengths = rules.lengths
     order = np.argsort(lengths, kind="stable")
     values, starts = np.unique(lengths[order], return_index=True)
-    ends = np.append(starts[1:], len(order))
+    ends = np.append(starts, len(order))[1:]
     for length, a, b in zip(values.tolist(), starts, ends, strict=True):
         step = max(1, _BATCH_BYTES // (8 * max(1, n_words) * (length + extra)))
         for i in range(a, b, step):

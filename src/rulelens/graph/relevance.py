@@ -3,23 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.bits.coverage import leave_one_out_counts, outcome_codes
 from rulelens.core.contingency import Contingency
+from rulelens.core.measures import MEASURES
+from rulelens.core.registry import Registry
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import OptionError, did_you_mean
 from rulelens.frames import Labels, Table
 
 Floats: TypeAlias = NDArray[np.float64]
-RuleRelevance: TypeAlias = Literal["relevance", "support", "confidence", "lift", "equal"]
-FeatureRelevance: TypeAlias = Literal["relevance", "impurity"]
 
-RULE_RELEVANCES = ("relevance", "support", "confidence", "lift", "equal")
-FEATURE_RELEVANCES = ("relevance", "impurity")
+
+@dataclass(frozen=True, eq=False)
+class ConditionCounts:
+    """Rows that each rule covers, with and without each of its conditions.
+
+    Parameters
+    ----------
+    full : array of int64, shape (n_rules, n_classes)
+        Covered rows of each class.
+    without : array of int64, shape (n_conditions, n_classes)
+        The same for the rule without one condition; an entry for every condition of every
+        rule.
+    owner : array of int64, shape (n_conditions,)
+        The rule of each entry of `without`.
+    feature : array of int64, shape (n_conditions,)
+        The feature of each entry, as a position in the schema.
+    totals : array of int64, shape (n_classes,)
+        All rows of each class.
+    outcome : array of int64, shape (n_rules,)
+        Each rule's class; -1 where it does not occur among the labels.
+    """
+
+    full: NDArray[np.int64]
+    without: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    outcome: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rules: RuleSet, table: Table, labels: Labels) -> ConditionCounts:
+        """Count the rows of a labelled table."""
+        n_classes = len(labels.classes)
+        full, without = leave_one_out_counts(rules, table, labels.codes, n_classes)
+        return cls(
+            full,
+            without,
+            np.repeat(np.arange(len(rules)), rules.lengths),
+            rules.conditions.feature[rules.indices].astype(np.int64),
+            np.bincount(labels.codes, minlength=n_classes),
+            outcome_codes(rules, labels),
+        )
+
+    @property
+    def rules(self) -> Contingency:
+        """The four counts of every rule."""
+        return Contingency.from_class_counts(self.full, self.totals, self.outcome)
+
+    @property
+    def shortened(self) -> Contingency:
+        """The four counts of every rule without one condition, an entry a condition."""
+        return Contingency.from_class_counts(self.without, self.totals, self.outcome[self.owner])
+
+
+FeatureRelevance: TypeAlias = Callable[[ConditionCounts], Floats]
+
+FEATURE_RELEVANCES: Registry[FeatureRelevance] = Registry(
+    "feature relevance", "rulelens.feature_relevances", OptionError
+)
+"""Feature relevances by name: counts → one number a condition, shape (n_conditions,)."""
+
+EQUAL = "equal"
+"""The rule relevance that is 1 for every rule."""
 
 
 def relevances(
@@ -27,72 +89,89 @@ def relevances(
     table: Table,
     labels: Labels,
     *,
-    rule_relevance: RuleRelevance = "relevance",
-    feature_relevance: FeatureRelevance = "relevance",
+    rule_relevance: str = "relevance",
+    feature_relevance: str = "relevance",
 ) -> tuple[Floats, Floats]:
     """Feature relevance P, shape (n_rules, n_features), and rule relevance q, (n_rules,).
 
     A measure that is not defined for a rule (no row of its class, say) counts 0: such a rule
     has no part in the graph.
 
+    Parameters
+    ----------
+    rules : RuleSet
+    table : Table
+    labels : Labels
+    rule_relevance : str
+        ``"equal"`` (1 for every rule) or the name of a registered measure: ``"relevance"``,
+        ``"support"``, ``"confidence"``, ``"lift"``, …
+    feature_relevance : str
+        ``"relevance"``, ``"impurity"`` or another name in `FEATURE_RELEVANCES`.
+
+    Raises
+    ------
+    OptionError
+        An unknown relevance, or one that is infinite for some rule.
+
     References
     ----------
-    The feature-graph paper, equations 1 and 2 and section 3.
+    C. Sirocchi, D. Verda, Enhancing interpretability of rule-based classifiers through
+    feature graphs, equations 1, 2, 7 and 8.
     """
-    if rule_relevance not in RULE_RELEVANCES:
+    if rule_relevance != EQUAL and rule_relevance not in MEASURES:
         raise OptionError(
-            f"Unknown rule_relevance '{rule_relevance}'. "
-            f"{did_you_mean(rule_relevance, RULE_RELEVANCES)}"
+            f"Unknown rule_relevance {rule_relevance!r}. "
+            f"{did_you_mean(rule_relevance, [EQUAL, *MEASURES])}"
         )
     if feature_relevance not in FEATURE_RELEVANCES:
         raise OptionError(
-            f"Unknown feature_relevance '{feature_relevance}'. "
+            f"Unknown feature_relevance {feature_relevance!r}. "
             f"{did_you_mean(feature_relevance, FEATURE_RELEVANCES)}"
         )
-    n_classes = len(labels.classes)
-    full, without = leave_one_out_counts(rules, table, labels.codes, n_classes)
-    totals = np.bincount(labels.codes, minlength=n_classes)
-    outcome = outcome_codes(rules, labels)
-    counts = Contingency.from_class_counts(full, totals, outcome)
-    q = (
-        np.ones(len(rules))
-        if rule_relevance == "equal"
-        else np.nan_to_num(counts.measure(rule_relevance), nan=0.0)
-    )
-    owner = np.repeat(np.arange(len(rules)), rules.lengths)
-    entry = _FEATURE[feature_relevance](full, without, owner, totals, outcome)
+    counts = ConditionCounts.of(rules, table, labels)
     P = np.zeros((len(rules), len(rules.schema)))
-    P[owner, rules.conditions.feature[rules.indices]] = np.nan_to_num(entry, nan=0.0)
-    return P, q
+    P[counts.owner, counts.feature] = feature_entries(counts, feature_relevance)
+    return P, rule_entries(counts.rules, rule_relevance)
 
 
-def _error_rise(
-    full: NDArray[np.int64],
-    without: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    outcome: NDArray[np.int64],
-) -> Floats:
-    """(error without the condition - error)·covering; never negative."""
-    shortened = Contingency.from_class_counts(without, totals, outcome[owner])
-    counts = Contingency.from_class_counts(full, totals, outcome)
-    rise = shortened.measure("error") - counts.measure("error")[owner]
-    return rise * counts.measure("recall")[owner]
+def rule_entries(counts: Contingency, rule_relevance: str) -> Floats:
+    """Rule relevance q from the four counts, 0 where it is not defined; shape (n_rules,)."""
+    if rule_relevance == EQUAL:
+        return np.ones(len(counts))
+    return _defined(counts.measure(rule_relevance), f"The rule relevance '{rule_relevance}'")
 
 
-def _impurity_fall(
-    full: NDArray[np.int64],
-    without: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    totals: NDArray[np.int64],  # noqa: ARG001
-    outcome: NDArray[np.int64],  # noqa: ARG001
-) -> Floats:
-    """Gini impurity of the shortened rule's rows, minus that of their two parts."""
-    inside = full[owner]
-    rest = without - inside
-    n, n_in, n_rest = (a.sum(axis=1) for a in (without, inside, rest))
+def feature_entries(counts: ConditionCounts, feature_relevance: str) -> Floats:
+    """Feature relevance of every condition, 0 where it is not defined; (n_conditions,)."""
+    values = FEATURE_RELEVANCES[feature_relevance](counts)
+    return _defined(values, f"The feature relevance '{feature_relevance}'")
+
+
+def _defined(values: Floats, what: str) -> Floats:
+    if np.isinf(values).any():
+        raise OptionError(f"{what} is infinite for some rules. Use one with finite values.")
+    out: Floats = np.where(np.isnan(values), 0.0, values)
+    return out
+
+
+@FEATURE_RELEVANCES.register("relevance")
+def error_rise(counts: ConditionCounts) -> Floats:
+    """(error without the condition - error)·recall: equation 8; never negative."""
+    rise = counts.shortened.measure("error") - counts.rules.measure("error")[counts.owner]
+    return rise * counts.rules.measure("recall")[counts.owner]
+
+
+@FEATURE_RELEVANCES.register("impurity")
+def impurity_fall(counts: ConditionCounts) -> Floats:
+    """Gini impurity of the shortened rule's rows, minus that of the two parts it is split in."""
+    inside = counts.full[counts.owner]
+    rest = counts.without - inside
+    n, n_in, n_rest = (a.sum(axis=1) for a in (counts.without, inside, rest))
     parts = n_in * _gini(inside) + n_rest * _gini(rest)
-    return _gini(without) - np.divide(parts, n, out=np.zeros(len(n)), where=n > 0)
+    fall = _gini(counts.without) - np.divide(parts, n, out=np.zeros(len(n)), where=n > 0)
+    # A split never raises the impurity: what lies below 0 is rounding.
+    out: Floats = np.maximum(fall, 0.0)
+    return out
 
 
 def _gini(counts: NDArray[np.int64]) -> Floats:
@@ -100,9 +179,3 @@ def _gini(counts: NDArray[np.int64]) -> Floats:
     n = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, n, out=np.zeros(counts.shape), where=n > 0)
     return np.where(n[:, 0] > 0, 1 - (share**2).sum(axis=1), 0.0)
-
-
-_FEATURE: dict[str, Callable[..., Floats]] = {
-    "relevance": _error_rise,
-    "impurity": _impurity_fall,
-}

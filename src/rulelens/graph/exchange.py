@@ -1,0 +1,142 @@
+"""A feature graph as plain values for JSON, and as graphs of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulelens.errors import FormatError, MissingExtraError
+from rulelens.graph.feature_graph import FeatureGraph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+FORMAT = "rulelens.feature_graph"
+VERSION = 1
+
+
+def to_dict(graph: FeatureGraph) -> dict[str, Any]:
+    """Plain values for JSON; contributions are written as (position, value) pairs a rule."""
+    contributions = [
+        [[int(j), float(row[j])] for j in np.flatnonzero(row)] for row in graph.contributions
+    ]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rule_relevance": graph.rule_relevance,
+        "feature_relevance": graph.feature_relevance,
+        "projection": graph.projection,
+        "features": list(graph.features),
+        "adjacency": graph.adjacency.tolist(),
+        "outcomes": list(graph.outcomes),
+        "rules": {
+            "outcome": graph.outcome.tolist(),
+            "weight": graph.rule_weights.tolist(),
+            "contributions": contributions,
+        },
+    }
+
+
+def from_dict(data: Mapping[str, Any]) -> FeatureGraph:
+    """Read what `to_dict` wrote; a FormatError names the place of a fault."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+        raise FormatError(f'Expected a document with "format": "{FORMAT}", found {found!r}.')
+    if data.get("version") != VERSION:
+        raise FormatError(
+            f"This feature graph has format version {data.get('version')!r}; version {VERSION} "
+            "can be read. Write it again, or update Rulelens."
+        )
+    features = _list(data, "features", str)
+    if len(set(features)) != len(features):
+        raise FormatError("features: a name occurs twice.")
+    outcomes = _list(data, "outcomes", (str, int, float))
+    d = len(features)
+    rules = data.get("rules")
+    if not isinstance(rules, Mapping):
+        raise FormatError(f"rules: expected an object, found {rules!r}.")
+    outcome = _list(rules, "outcome", int, "rules.")
+    weight = _numbers(
+        _list(rules, "weight", (int, float), "rules."), (len(outcome),), "rules.weight"
+    )
+    if outcome and not 0 <= min(outcome) <= max(outcome) < len(outcomes):
+        raise FormatError(f"rules.outcome: positions must lie in 0..{len(outcomes) - 1}.")
+    return FeatureGraph(
+        tuple(features),
+        _numbers(_list(data, "adjacency", list), (d, d), "adjacency"),
+        _contributions(_list(rules, "contributions", list, "rules."), len(outcome), d),
+        weight,
+        np.array(outcome, np.int64),
+        tuple(outcomes),
+        *(_text(data, k) for k in ("rule_relevance", "feature_relevance", "projection")),
+    )
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    if not isinstance(data.get(key), str):
+        raise FormatError(f"{key}: expected text, found {data.get(key)!r}.")
+    return str(data[key])
+
+
+def _list(
+    data: Mapping[str, Any], key: str, kind: type | tuple[type, ...], where: str = ""
+) -> list[Any]:
+    values = data.get(key)
+    if not isinstance(values, list):
+        raise FormatError(f"{where}{key}: expected a list, found {values!r}.")
+    for i, v in enumerate(values):
+        if not isinstance(v, kind) or (kind is int and isinstance(v, bool)):
+            raise FormatError(f"{where}{key}[{i}]: {v!r} is of the wrong kind.")
+    return values
+
+
+def _numbers(values: list[Any], shape: tuple[int, ...], where: str) -> NDArray[np.float64]:
+    try:
+        out = np.array(values, np.float64).reshape(-1 if shape[0] else shape)
+    except (ValueError, TypeError):
+        raise FormatError(f"{where}: expected numbers of the shape {shape}.") from None
+    if out.size != int(np.prod(shape)) or not np.isfinite(out).all():
+        raise FormatError(f"{where}: expected finite numbers of the shape {shape}.")
+    return out.reshape(shape)
+
+
+def _contributions(rows: list[Any], n: int, d: int) -> NDArray[np.float64]:
+    if len(rows) != n:
+        raise FormatError(f"rules.contributions: {len(rows)} rules; expected {n}.")
+    out = np.zeros((n, d))
+    for k, row in enumerate(rows):
+        for pair in row:
+            if not (
+                isinstance(pair, list)
+                and len(pair) == 2
+                and isinstance(pair[0], int)
+                and 0 <= pair[0] < d
+                and isinstance(pair[1], int | float)
+                and np.isfinite(pair[1])
+            ):
+                raise FormatError(
+                    f"rules.contributions[{k}]: {pair!r} is not a feature's position "
+                    f"(0..{d - 1}) and a number."
+                )
+            out[k, pair[0]] = pair[1]
+    return out
+
+
+def to_networkx(graph: FeatureGraph) -> nx.Graph:
+    """networkx graph; see `FeatureGraph.to_networkx`."""
+    try:
+        import networkx as nx
+    except ImportError:
+        raise MissingExtraError(
+            "to_networkx needs networkx. Install it with: pip install 'rulelens[graph]'"
+        ) from None
+    out = nx.DiGraph() if graph.directed else nx.Graph()
+    importance = graph.adjacency.sum(axis=1)
+    for i, name in enumerate(graph.features):
+        out.add_node(name, importance=float(importance[i]), alone=float(graph.adjacency[i, i]))
+    for i, j in zip(*np.nonzero(graph.adjacency), strict=True):
+        out.add_edge(graph.features[i], graph.features[j], weight=float(graph.adjacency[i, j]))
+    return out

@@ -1,0 +1,155 @@
+"""A feature graph as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.layout import RADIUS, DrawnNode, GraphDrawing, drawing
+from rulelens.plots.text import PLAIN, plain, wrap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NODE, ALONE, LINK, EDGE, TEXT = "#cfe1f2", "#2a6f97", "#7a8b99", "#1d3f58", "#222222"
+_FONT, _SMALL, _LETTERS, _SIDE = 9.0, 8.0, 32, 4.6
+_LARGEST_RADIUS, _WIDEST = 0.085, 0.028
+
+
+def plot_graph(
+    graph: FeatureGraph,
+    ax: Axes | None = None,
+    *,
+    top: int = 20,
+    features: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw a feature graph: what matters, alone and together.
+
+    The area of a disc is a feature's importance, the dark disc inside the part that it has by
+    itself. The width of a link is its weight; the widest one is named below.
+
+    Parameters
+    ----------
+    graph : FeatureGraph
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    top : int, at least 1
+        Draw this many features, the most important ones; the caption counts the others.
+    features : sequence of str, optional
+        Draw these instead, in this order around the circle.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    return draw(drawing(graph, top, features=features), ax, title=title)
+
+
+def draw(picture: GraphDrawing, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw what `rulelens.graph.layout.drawing` has laid out; see `plot_graph`."""
+    from matplotlib.patches import Circle
+
+    longest = max((_inches(plain(n.name, width=_LETTERS)) for n in picture.nodes), default=0.0)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        wide = max(_SIDE + (2 * longest if len(picture.nodes) > 2 else 1.0), 5.0)
+        high = _SIDE + 0.75 + 0.35 * (title is not None)
+        figure = plt.figure(figsize=(wide, high))
+        ax = figure.add_axes((0.01, 0.7 / high, 0.98, _SIDE / high))
+    scale, letters, font = _fit(ax, picture, longest)
+    for link in picture.links:
+        a, b = picture.nodes[link.i], picture.nodes[link.j]
+        ax.plot(
+            [a.x, b.x],
+            [a.y, b.y],
+            color=LINK,
+            linewidth=max(72 * scale * _WIDEST * link.width, 0.25),
+            linestyle="--" if link.weight < 0 else "-",
+            solid_capstyle="butt",
+            zorder=1,
+        )
+    radius = _LARGEST_RADIUS * min(1.0, (12 / max(len(picture.nodes), 1)) ** 0.5)
+    for node in picture.nodes:
+        r = max(radius * node.size**0.5, 0.006)
+        style = "--" if node.importance < 0 else "-"
+        ax.add_patch(
+            Circle((node.x, node.y), r, facecolor=NODE, edgecolor=EDGE, linestyle=style, zorder=2)
+        )
+        if node.alone_share:
+            inner = r * node.alone_share**0.5
+            ax.add_patch(Circle((node.x, node.y), inner, facecolor=ALONE, linewidth=0, zorder=3))
+        _write_name(ax, node, r, letters, font)
+    if not picture.nodes:
+        ax.text(0.5, 0.5, "no features", ha="center", va="center", color=TEXT)
+    figure_ = ax.get_figure(root=True)
+    inches = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
+    caption = wrap(picture.caption(), max(int(inches * 72 / (0.55 * _SMALL)), 20))
+    ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **PLAIN)
+    if title is not None:
+        ax.set_title(plain(title), **PLAIN)
+    return ax
+
+
+def _inches(text: str, font: float = _FONT) -> float:
+    return 0.56 * font / 72 * len(text) + 0.12
+
+
+def _fit(ax: Axes, picture: GraphDrawing, longest: float) -> tuple[float, int, float]:
+    """Set the limits so that circle and labels fit: inches a unit, label letters, font size.
+
+    Labels are cut only where they would take more than half of the width.
+    """
+    figure = ax.get_figure(root=True)
+    box = ax.get_window_extent()
+    dpi = 100.0 if figure is None else figure.dpi
+    wide, high = max(box.width / dpi, 0.5), max(box.height / dpi, 0.5)
+    unit, font, letters = min(high, wide), _FONT, _LETTERS
+    heights = np.sort([n.y for n in picture.nodes if n.anchor == "start"])
+    if any(n.anchor == "middle" for n in picture.nodes):  # a label above and one below
+        unit = min(unit, (high - 0.5) / (2 * (RADIUS + _LARGEST_RADIUS)))
+    if len(heights) > 1:
+        font = float(np.clip(np.diff(heights).min() * unit * 72 / 1.2, 5.0, _FONT))
+    if len(picture.nodes) > 2:
+        room = wide - 2 * (longest - 0.12) * font / _FONT - 0.24
+        if room < 0.5 * unit:
+            room = 0.5 * unit
+            letters = max(int(((wide - room) / 2 - 0.12) / _inches("x", font) * 2), 5)
+        unit = min(unit, room + (1 - 2 * RADIUS) * unit)
+    elif len(picture.nodes) == 2:
+        unit = min(unit, wide * 0.6)
+    ax.set_xlim(0.5 - wide / unit / 2, 0.5 + wide / unit / 2)
+    ax.set_ylim(0.5 - high / unit / 2, 0.5 + high / unit / 2)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return unit, letters, font
+
+
+def _write_name(ax: Axes, node: DrawnNode, radius: float, letters: int, font: float) -> None:
+    dx, dy = node.x - 0.5, node.y - 0.5
+    gap = radius + 0.015
+    if node.anchor == "middle":
+        below = dy <= 1e-9
+        x, y, va = node.x, node.y + (-gap if below else gap), "top" if below else "bottom"
+    else:
+        far = float(np.hypot(dx, dy))
+        x, y, va = node.x + gap * dx / far, node.y + gap * dy / far, "center_baseline"
+    ax.text(
+        x,
+        y,
+        plain(node.name, width=letters),
+        ha={"start": "left", "end": "right", "middle": "center"}[node.anchor],
+        va=va,
+        fontsize=font,
+        color=TEXT,
+        zorder=4,
+        **PLAIN,
+    )

@@ -1,0 +1,74 @@
+"""Importance of features as bars, split in what each does alone and together with others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulelens.errors import OptionError
+from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.plots.text import PLAIN, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ALONE, TOGETHER, EDGE = "#2a6f97", "#cfe1f2", "#1d3f58"
+
+
+def plot_importance(
+    graph: FeatureGraph,
+    ax: Axes | None = None,
+    *,
+    top: int = 20,
+    title: str | None = None,
+) -> Axes:
+    """Draw a bar a feature, the most important first: alone (dark), together (hatched).
+
+    Parameters
+    ----------
+    graph : FeatureGraph
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    top : int, at least 1
+        Draw this many features; the axis says how many there are besides.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if top < 1:
+        raise OptionError(f"top must be at least 1, not {top!r}.")
+    importance = graph.adjacency.sum(axis=1)
+    alone = graph.adjacency.diagonal()
+    order = np.argsort(-importance, kind="stable")[:top]
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        size = (6.4, max(1.8, 0.27 * len(order) + 1.1))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    rows = np.arange(len(order))
+    ax.barh(rows, alone[order], color=ALONE, edgecolor=EDGE, label="alone", linewidth=0.6)
+    ax.barh(
+        rows,
+        (importance - alone)[order],
+        left=alone[order],
+        color=TOGETHER,
+        edgecolor=EDGE,
+        hatch="////",
+        label="together with others",
+        linewidth=0.6,
+    )
+    names = [plain(graph.features[i], width=40) for i in order]
+    ax.set_yticks(rows, names, **PLAIN)
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    hidden = len(importance) - len(order)
+    rest = importance.sum() - importance[order].sum()
+    note = f" ({hidden} more features: {rest:.3g})" if hidden else ""
+    ax.set_xlabel(f"importance, of 100{note}")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="lower right", frameon=False)
+    if title is not None:
+        ax.set_title(plain(title), **PLAIN)
+    return ax
