@@ -30,6 +30,8 @@ from rulelens.frames import Labels, encode_row, one_row, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rulelens.graph.feature_graph import FeatureGraph
+
 ENOUGH = 20
 """With ``max_length="auto"``, deepening ends once this many rules are found."""
 
@@ -120,11 +122,11 @@ class RuleExplainer:
         self._check_options()
         self._box = BlackBox(self.model, X)
         self.schema_: Schema = self._box.schema
-        names = self.schema_ if not isinstance(X, np.ndarray | list | tuple) else self.schema_
-        table = read_table(X, names)
+        table = read_table(X, self.schema_)
         if table.n_rows < 2:
             raise TableError(f"At least 2 training rows are needed, found {table.n_rows}.")
         self.labels_: Labels = self._box.labels(X, table.n_rows)
+        self._table = table
         self.binning_ = Binning.quantiles(table, self.n_bins)
         codes = self.binning_.codes(table)
         n_classes = len(self.labels_.classes)
@@ -191,6 +193,12 @@ class RuleExplainer:
 
     def _explain(self, row: Mapping[str, Level | None], prediction: Level) -> Explanation:
         table = encode_row(row, self.schema_)
+        for feature, column in zip(self.schema_, table.columns, strict=True):
+            if feature.is_numeric and np.isinf(column[0]):
+                raise TableError(
+                    f"Feature '{feature.name}' is infinite in this row. Give a number, or None "
+                    "for a missing value."
+                )
         codes = self.binning_.codes(table)[0]
         outcome = self.labels_.code_of(prediction)
         notes = self._notes(row, table.columns, codes)
@@ -253,8 +261,8 @@ class RuleExplainer:
             _, others = self._items.sides(chosen, outcome)
             n = int(np.bitwise_count(np.bitwise_and.reduce(others, axis=0)).sum())
             return (
-                f"{n} training rows fall into all the same bins as this row but were decided "
-                "otherwise, so no rule over these bins is without exception. "
+                f"{n} training row{' falls' if n == 1 else 's fall'} into all the same bins as "
+                "this row but decided otherwise, so no rule over these bins is without exception. "
                 "More bins (n_bins) may tell them apart."
             )
         if found.stop == "time":
@@ -377,6 +385,19 @@ class RuleExplainer:
         return tuple(tuple(g) for g in seen.values() if len(g) > 1)
 
     # ------------------------------------------------------------------ checking
+    def predict_labels(self, X: object) -> list[Level]:
+        """The model's own labels of the rows of a table, as plain values."""
+        self._check_fitted()
+        labels = self._box.labels(X, read_table(X, self.schema_).n_rows)
+        return [labels.classes[c] for c in labels.codes]
+
+    def feature_graph(self, rules: RuleSet) -> FeatureGraph:
+        """Feature graph of rules over the training rows and the model's labels of them."""
+        from rulelens.graph.feature_graph import FeatureGraph
+
+        self._check_fitted()
+        return FeatureGraph.from_rules(rules, self._table, self.labels_)
+
     def fidelity(self, rules: RuleSet, X: object) -> pd.DataFrame:
         """How far rules agree with the model on rows that did not make them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,10 @@ from rulelens.bits.lattice import ItemTable, Stop
 from rulelens.core.contingency import Contingency
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level
-from rulelens.errors import ExplainError
+from rulelens.errors import ExplainError, FormatError
+from rulelens.explain.exchange import FORMAT, VERSION, explanation_from_dict, rules_to_list
+from rulelens.files import read_text, write_text
+from rulelens.io.formats import format_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,10 +120,11 @@ class Explanation:
         return frame
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe record, with its format's version."""
+        """JSON-safe record, with its format's version; `from_dict` reads it."""
+        document = json.loads(format_rules(self.rules[:0], format="json"))
         return {
-            "format": "rulelens.explanation",
-            "version": 1,
+            "format": FORMAT,
+            "version": VERSION,
             "row": dict(self.row),
             "prediction": self.prediction,
             "length": self.length,
@@ -129,9 +134,43 @@ class Explanation:
             "options": dict(self.options),
             "classes": [[label, n] for label, n in self.classes.items()],
             "groups": [list(g) for g in self.groups],
-            "rules": _rule_dicts(self.rules, self.counts),
-            "relaxed": _rule_dicts(self.relaxed, self.relaxed_counts),
+            "schema": document["schema"],
+            "outcomes": document["outcomes"],
+            "rules": rules_to_list(self.rules, self.counts, SHOWN_MEASURES),
+            "relaxed": rules_to_list(self.relaxed, self.relaxed_counts, SHOWN_MEASURES),
         }
+
+    @staticmethod
+    def from_dict(record: object) -> Explanation:
+        """The explanation that `to_dict` gave; it no longer has the training rows.
+
+        Raises
+        ------
+        FormatError
+            The record does not fit; the message names the place.
+        """
+        return explanation_from_dict(record)
+
+    def to_json(self, path: str | Path) -> Path:
+        """Write the record to a file, and return its path; `from_json` reads it."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
+        return write_text(path, text + "\n")
+
+    @staticmethod
+    def from_json(path: str | Path) -> Explanation:
+        """The explanation that `to_json` wrote.
+
+        Raises
+        ------
+        InputError, FormatError
+        """
+        text = read_text(path)
+        try:
+            return explanation_from_dict(json.loads(text))
+        except (json.JSONDecodeError, RecursionError) as e:
+            raise FormatError(f"{path}: this is no JSON: {e}") from None
+        except FormatError as e:
+            raise FormatError(f"{path}: {e}") from None
 
     def session(self) -> ExplanationSession:
         """A session that learns which of these rules suit the one who asks.
@@ -158,30 +197,3 @@ class Explanation:
         shown = [f"{k}: {r.antecedent()}" for k, r in zip(range(20), self.rules, strict=False)]
         rest = [f"… and {len(self) - 20} more"] if len(self) > 20 else []
         return "\n".join([f"{head} {len(self)} rules cover the row and agree:", *shown, *rest])
-
-
-def _rule_dicts(rules: RuleSet, counts: Contingency) -> list[dict[str, Any]]:
-    from rulelens.io.json_rules import condition_to_json
-
-    measures = {name: counts.measure(name) for name in SHOWN_MEASURES}
-    out = []
-    for k, rule in enumerate(rules):
-        out.append(
-            {
-                "id": k,
-                "text": rule.antecedent(),
-                "if": {name: condition_to_json(c) for name, c in rule.conditions},
-                "then": rule.outcome,
-                "length": len(rule),
-                "tp": int(counts.tp[k]),
-                "fp": int(counts.fp[k]),
-                "fn": int(counts.fn[k]),
-                "tn": int(counts.tn[k]),
-                **{m: _number(v[k]) for m, v in measures.items()},
-            }
-        )
-    return out
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

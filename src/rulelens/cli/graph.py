@@ -1,0 +1,103 @@
+"""``rulelens graph``: which features decide, alone and together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from rulelens.cli.progress import say, step
+from rulelens.cli.rules import rules_of_file
+from rulelens.cli.tables import read_data, table_options
+from rulelens.errors import OptionError
+from rulelens.files import check_writable
+
+
+@click.command("graph")
+@click.argument("data", type=click.Path(path_type=Path))
+@table_options
+@click.option("--rules", "rules_file", type=click.Path(path_type=Path), help="A file of rules.")
+@click.option("--train", "method", type=click.Choice(["tree", "forest"]),
+              help="Train this model and take its rules. [default: forest]")
+@click.option("--model", "model_file", type=click.Path(path_type=Path),
+              help="A fitted tree or forest: .skops.")
+@click.option("--class", "label", metavar="LABEL", help="Only the rules for this class.")
+@click.option("--top", default=20, show_default=True, help="How many features to draw and list.")
+@click.option("--seed", default=0, show_default=True, help="Of the training.")
+@click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png or .svg file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+def command(
+    data: Path,
+    target: str | None,
+    drop: tuple[str, ...],
+    missing: tuple[str, ...],
+    sep: str,
+    encoding: str,
+    rules_file: Path | None,
+    method: str | None,
+    model_file: Path | None,
+    label: str | None,
+    top: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Feature graph of the rules of a tree, a forest or a file, on the rows of DATA.
+
+    Example: rulelens graph heart.csv --target class --train forest --out heart.svg
+    """
+    if target is None:
+        raise click.UsageError("Name the column with the class: --target COL.")
+    if sum(x is not None for x in (rules_file, method, model_file)) > 1:
+        raise click.UsageError("Give one of --rules, --train and --model.")
+    if top < 1:
+        raise click.UsageError(f"--top must be at least 1, not {top}.")
+    if out is not None:
+        check_picture(out)
+    with step(f"Reading {data.name}"):
+        file = read_data(
+            data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
+        )
+    rules, X, y = rules_of_file(
+        file, rules_file=rules_file, method=method or "forest", model_file=model_file, seed=seed
+    )
+    from rulelens.graph.feature_graph import FeatureGraph
+
+    with step(f"Projecting {len(rules)} rules onto {len(rules.schema)} features"):
+        graph = FeatureGraph.from_rules(rules, X, y)
+    if label is not None:
+        graph = graph.for_class(match_label(label, rules.outcomes))
+    if as_json:
+        click.echo(json.dumps(graph.to_dict(), ensure_ascii=False, allow_nan=False))
+    else:
+        importance = graph.importance().sort_values(ascending=False)
+        alone = dict(zip(graph.features, graph.adjacency.diagonal().tolist(), strict=True))
+        width = max(len(str(n)) for n in importance.index[:top])
+        click.echo(f"{'feature':<{width}}  importance   alone")
+        for name, value in importance.head(top).items():
+            click.echo(f"{name!s:<{width}}  {value:10.2f}  {alone[str(name)]:6.2f}")
+        if len(importance) > top:
+            click.echo(f"… and {len(importance) - top} more features (--top).")
+    if out is not None:
+        from rulelens.plots.graph import plot_graph
+        from rulelens.plots.save import save_figure
+
+        say(f"Drawing: {save_figure(plot_graph(graph, top=top), out)}")
+
+
+def check_picture(out: Path) -> None:
+    """Refuse a picture path at once that could not be written after the work."""
+    from rulelens.plots.save import FORMATS
+
+    if out.suffix.lower() not in FORMATS:
+        raise OptionError(f"A drawing is a {' or '.join(FORMATS)} file, not '{out.name}'.")
+    check_writable(out)
+
+
+def match_label(text: str, outcomes: tuple[object, ...]) -> object:
+    """The outcome whose text this is; an error of the rule set's own where there is none."""
+    for outcome in outcomes:
+        if str(outcome) == text:
+            return outcome
+    return text

@@ -1,0 +1,98 @@
+"""Text files: read with clear errors, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from rulelens.errors import FormatError, InputError, OutputError
+
+MAX_BYTES = 512 << 20
+"""Larger text files are not read."""
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a UTF-8 file of at most 512 MiB; a byte-order mark is left out.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    FormatError
+        It is too large, or not UTF-8.
+    """
+    name = os.fspath(path)
+    try:
+        size = os.path.getsize(path)
+        if size > MAX_BYTES:
+            raise FormatError(
+                f"{name}: the file has {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are read. "
+                "Split it."
+            )
+        raw = Path(path).read_bytes()
+    except OSError as e:
+        raise InputError(
+            f"The file {name!r} cannot be read: {e.strerror or e}. Check the path."
+        ) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = raw.count(b"\n", 0, e.start) + 1
+        raise FormatError(
+            f"{name}: line {line} is not UTF-8 text (byte {raw[e.start]:#04x} at {e.start}). "
+            "Save the file as UTF-8."
+        ) from None
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """The path with links followed, if a file could be written there.
+
+    Raises
+    ------
+    OutputError
+        The folder does not exist or cannot be written to, or the path is a folder.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise OutputError(
+            f"The folder {str(target.parent)!r} does not exist. Make it, or choose another path."
+        )
+    if target.is_dir():
+        raise OutputError(f"{str(target)!r} is a folder. Give the name of a file in it.")
+    if not os.access(target.parent, os.W_OK):
+        raise OutputError(
+            f"The folder {str(target.parent)!r} cannot be written to. Choose another path."
+        )
+    return target
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file by way of a temporary one beside it, and return its path.
+
+    A file that exists is replaced at once or, if anything goes wrong, left as it was.
+
+    Raises
+    ------
+    OutputError
+        As `check_writable`, or the disk refused.
+    """
+    target = check_writable(path)
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
+        os.replace(temporary, target)
+    except OSError as e:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(
+            f"The file {str(target)!r} cannot be written: {e.strerror or e}. Choose another path."
+        ) from None
+    return Path(path)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """`write_bytes` of UTF-8 text."""
+    return write_bytes(path, text.encode("utf-8"))

@@ -1,0 +1,52 @@
+"""Numbers as people read them, without claiming more than is true."""
+
+from __future__ import annotations
+
+import math
+
+
+def share(value: float | None) -> str:
+    """A share from 0 to 1 in per cent; only 1 itself is "100 %", and only 0 is "0 %".
+
+    Examples
+    --------
+    >>> share(1.0), share(0.99996), share(0.123), share(0.0001), share(None)
+    ('100 %', '> 99.9 %', '12.3 %', '< 0.1 %', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if value in (0, 1):
+        return f"{int(value * 100)} %"
+    if value > 0.9994:
+        return "> 99.9 %"
+    if 0 < value < 0.0006:
+        return "< 0.1 %"
+    return f"{value * 100:.1f} %"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with so many digits after the point, with a true minus sign.
+
+    Examples
+    --------
+    >>> number(0.5), number(-0.12345), number(None)
+    ('0.500', '−0.123', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def count(value: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    Examples
+    --------
+    >>> count(1, "rule"), count(1200, "rule"), count(2, "class", "classes")
+    ('1 rule', '1 200 rules', '2 classes')
+    """
+    noun = one if value == 1 else (many or f"{one}s")
+    return f"{value:,}".replace(",", " ") + f" {noun}"
