@@ -8,7 +8,7 @@ that the schema does not have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -111,6 +111,8 @@ def read_table(X: object, schema: Schema | None = None) -> Table:
     TableError
         A column of the schema is not there, or has another kind.
     """
+    if isinstance(X, Table) and (schema is None or X.schema == schema):
+        return X  # read already
     columns = _columns(X, None if schema is None else schema.names)
     schema = (
         Schema(_feature(name, column) for name, column in columns.items())
@@ -125,7 +127,7 @@ def read_table(X: object, schema: Schema | None = None) -> Table:
             + f". {did_you_mean(missing[0], columns)}"
         )
     data = tuple(_encode(f, columns[f.name]) for f in schema)
-    return Table(schema, data, len(data[0]) if data else 0)
+    return Table(schema, data, len(next(iter(columns.values()))))
 
 
 def read_labels(y: object, n_rows: int | None = None, *, what: str = "y") -> Labels:
@@ -136,30 +138,38 @@ def read_labels(y: object, n_rows: int | None = None, *, what: str = "y") -> Lab
     TableError
         Not one label a row, a missing label, or labels that are not text, numbers or booleans.
     """
+    if isinstance(y, Labels):
+        if n_rows is not None and len(y) != n_rows:
+            raise TableError(f"{what} has {len(y)} labels, but there are {n_rows} rows.")
+        return y  # read already
     array = _one_dimensional(y, what)
+    if array.dtype.kind == "T":
+        array = array.astype(object)
     if n_rows is not None and len(array) != n_rows:
         raise TableError(f"{what} has {len(array)} labels, but there are {n_rows} rows.")
-    if array.dtype.kind in "biufSU":
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            rows = np.flatnonzero(np.isnan(array))
-            raise TableError(
-                f"{what} is missing in {len(rows)} rows, the first of them row {rows[0]}. "
-                "Remove these rows."
-            )
-        found, codes = np.unique(array, return_inverse=True)
-        return Labels(tuple(found.tolist()), codes.astype(np.int64).reshape(-1))
-    plain = [_plain_value(v) for v in array.tolist()]
-    if None in plain:
-        rows_missing = [i for i, v in enumerate(plain) if v is None]
-        raise TableError(
-            f"{what} is missing in {len(rows_missing)} rows, the first of them row "
-            f"{rows_missing[0]}. Remove these rows."
-        )
-    levels = _levels([v for v in plain if v is not None], what)
-    positions = {level_key(v): i for i, v in enumerate(levels)}
-    return Labels(
-        levels,
-        np.fromiter((positions[level_key(v)] for v in plain), np.int64, len(plain)),  # type: ignore[arg-type]
+    if array.dtype.kind in "biufU":
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            gone = np.flatnonzero(np.isnan(array))
+            if len(gone):
+                raise _missing_labels(what, len(gone), int(gone[0]))
+            raise TableError(f"{what} has infinite labels. Use finite numbers, text or booleans.")
+        found, inverse = np.unique(array, return_inverse=True)
+        return Labels(tuple(found.tolist()), inverse.astype(np.int64).reshape(-1))
+    values = array.tolist()
+    for cls in set(map(type, values)):
+        if cls.__hash__ is None:
+            raise TableError(f"{what} holds a {cls.__name__}. Use text, numbers or booleans.")
+    levels = _levels(_distinct(values), what)
+    codes = _look_up(values, {level_key(v): i for i, v in enumerate(levels)}, len(levels))
+    gone = np.flatnonzero(codes == MISSING_CODE)
+    if len(gone):
+        raise _missing_labels(what, len(gone), int(gone[0]))
+    return Labels(levels, codes.astype(np.int64))
+
+
+def _missing_labels(what: str, how_many: int, first: int) -> TableError:
+    return TableError(
+        f"{what} is missing in {how_many} rows, the first of them row {first}. Remove these rows."
     )
 
 
@@ -167,9 +177,13 @@ def read_labels(y: object, n_rows: int | None = None, *, what: str = "y") -> Lab
 def _columns(X: object, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Columns by name: numpy arrays or narwhals series."""
     if isinstance(X, Table):
-        raise TableError("This is a Table already; pass the original table.")
+        raise TableError("These rows were read with another schema. Pass the original table.")
     if hasattr(X, "toarray") and hasattr(X, "tocsr"):
         raise TableError("A sparse matrix is not supported. Pass X.toarray().")
+    if type(X).__name__ == "LazyFrame":
+        raise TableError("A LazyFrame has no rows yet. Pass X.collect().")
+    if isinstance(X, np.ma.MaskedArray):
+        raise TableError("A masked array is not supported. Pass X.filled(...) with NaN or a level.")
     if isinstance(X, np.ndarray | list | tuple):
         return _array_columns(X, names)
     names_given = getattr(X, "column_names", getattr(X, "columns", None))
@@ -178,7 +192,7 @@ def _columns(X: object, names: Sequence[str] | None = None) -> dict[str, Any]:
     _check_names([n for n in names_given if not hasattr(n, "to_numpy")])
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)  # type: ignore[call-overload]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise TableError(
             f"Expected a table (pandas, polars, pyarrow or a two-dimensional numpy array), "
@@ -188,7 +202,11 @@ def _columns(X: object, names: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def _array_columns(X: object, names: Sequence[str] | None) -> dict[str, Any]:
-    array = np.asarray(X)
+    try:
+        # A list of rows may mix text and numbers: numpy alone would turn all of it into text.
+        array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    except ValueError as e:
+        raise TableError(f"The rows differ in length or form: {e}.") from None
     if array.dtype.names is not None:
         raise TableError("A structured array is not supported. Pass pandas.DataFrame(array).")
     if array.ndim != 2:
@@ -230,7 +248,17 @@ def _check_names(names: Sequence[object]) -> None:
 
 
 def _one_dimensional(values: object, what: str) -> NDArray[Any]:
-    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    if hasattr(values, "to_pylist"):
+        items = values.to_pylist()
+        array: NDArray[Any] = np.empty(len(items), dtype=object)
+        array[:] = items
+    elif isinstance(values, list | tuple):
+        try:
+            array = np.array(values, dtype=object)
+        except ValueError as e:
+            raise TableError(f"{what} must have one dimension: {e}.") from None
+    else:
+        array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -255,9 +283,8 @@ def _plain_value(value: object) -> Level | None:
 def _kind_of(name: str, column: Any) -> str:
     """numeric, categorical or boolean; an error for a column that is none of them."""
     if isinstance(column, np.ndarray):
-        kinds = {"b": "boolean", "i": "numeric", "u": "numeric", "f": "numeric", "U": "categorical"}
-        if column.dtype.kind in kinds:
-            return kinds[column.dtype.kind]
+        if column.dtype.kind in _KINDS:
+            return _KINDS[column.dtype.kind]
         if column.dtype.kind in "mM":
             raise _date_error(name, str(column.dtype))
         if column.dtype.kind == "O":
@@ -279,10 +306,22 @@ def _kind_of(name: str, column: Any) -> str:
     raise _type_error(name, str(dtype))
 
 
+_KINDS = {
+    "b": "boolean",
+    "i": "numeric",
+    "u": "numeric",
+    "f": "numeric",
+    "U": "categorical",
+    "T": "categorical",
+}
+
+
 def _kind_of_objects(name: str, values: list[object]) -> str:
     kinds = set()
-    for v in values:
-        v = _plain_value(v)
+    for cls in set(map(type, values)):
+        # One value of each type decides, but a NaN says only that a value is missing.
+        some = (_plain_value(v) for v in values if type(v) is cls)
+        v = next((v for v in some if v is not None), None)
         if v is None:
             continue
         if isinstance(v, bool):
@@ -291,7 +330,7 @@ def _kind_of_objects(name: str, values: list[object]) -> str:
             kinds.add("numeric")
         elif isinstance(v, str):
             kinds.add("categorical")
-        elif type(v).__module__ in ("datetime", "pandas._libs.tslibs.timestamps"):
+        elif type(v).__module__.split(".")[0] in ("datetime", "pandas"):
             raise _date_error(name, type(v).__name__)
         else:
             raise _type_error(name, type(v).__name__)
@@ -320,8 +359,8 @@ def _type_error(name: str, dtype: str) -> TableError:
 def _feature(name: str, column: Any) -> Feature:
     kind = _kind_of(name, column)
     if kind == "categorical":
-        present = [v for v in map(_plain_value, _to_list(column)) if v is not None]
-        return Feature(name, "categorical", _levels(present, f"Feature '{name}'"))
+        levels = _levels(_distinct(_to_list(column)), f"Feature '{name}'")
+        return Feature(name, "categorical", levels)
     return Feature(name, "boolean" if kind == "boolean" else "numeric")
 
 
@@ -334,6 +373,8 @@ def _levels(values: list[Level], what: str) -> tuple[Level, ...]:
     """Distinct values, sorted within their type."""
     unique = {}
     for v in values:
+        if isinstance(v, float) and not np.isfinite(v):
+            raise TableError(f"{what} holds {v!r}. Use finite numbers, text or booleans.")
         if not isinstance(v, str | bool | int | float):
             raise TableError(
                 f"{what} holds a {type(v).__name__} value. Use text, numbers or booleans."
@@ -358,14 +399,18 @@ def _encode_numbers(feature: Feature, column: Any) -> NDArray[np.float64]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         array = column
     elif isinstance(column, np.ndarray) or not column.dtype.is_numeric():
-        array = np.array(
-            [np.nan if (p := _plain_value(v)) is None else float(p) for v in _to_list(column)]
-        )
+        values = [_plain_value(v) for v in _to_list(column)]
+        whole = [v for v in values if isinstance(v, int)]
+        if whole:
+            _check_exact(feature.name, min(whole), max(whole))
+        array = np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
     else:
         import narwhals.stable.v1 as nw
 
         if column.dtype.is_integer():
-            _check_exact(feature.name, column.min(), column.max())
+            present = column.drop_nulls()
+            if len(present):
+                _check_exact(feature.name, present.min(), present.max())
         array = column.cast(nw.Float64).to_numpy()
     if array.dtype.kind in "iu" and len(array):
         _check_exact(feature.name, array.min(), array.max())
@@ -375,7 +420,7 @@ def _encode_numbers(feature: Feature, column: Any) -> NDArray[np.float64]:
 
 def _check_exact(name: str, low: object, high: object) -> None:
     for value in (low, high):
-        if value is not None and abs(int(value)) > _EXACT:  # type: ignore[call-overload]
+        if abs(int(value)) > _EXACT:  # type: ignore[call-overload]
             raise TableError(
                 f"Feature '{name}' holds whole numbers beyond 2**53, which cannot be told "
                 "apart as numbers. Turn the column into text, or leave it out."
@@ -383,24 +428,51 @@ def _check_exact(name: str, low: object, high: object) -> None:
 
 
 def _encode_levels(feature: Feature, column: Any) -> Codes:
-    kind = _kind_of(feature.name, column)
-    fits = {"categorical": ("categorical",), "boolean": ("boolean", "numeric")}[feature.kind]
-    numbers = feature.levels and all(level_key(v)[0] == "number" for v in feature.levels)
-    if kind not in fits and not (kind == "numeric" and numbers):
-        values = [v for v in map(_plain_value, _to_list(column)) if v is not None]
-        if values:
+    _kind_of(feature.name, column)  # an error for dates and the like
+    values = _to_list(column)
+    fits = {level_key(v)[0] for v in feature.levels} or {"text"}
+    if feature.kind == "boolean":
+        fits.add("number")
+    for v in _distinct(values):
+        kind = level_key(v)[0]
+        if kind not in fits:
+            known = f" with levels such as {feature.levels[0]!r}" if feature.levels else ""
             raise TableError(
-                f"Feature '{feature.name}' is {feature.kind}, but the table has {kind} values "
-                f"such as {values[0]!r}. Convert the column."
+                f"Feature '{feature.name}' is {feature.kind}{known}, but the table has {kind} "
+                f"values such as {v!r}. Convert the column."
             )
     positions = {level_key(v): i for i, v in enumerate(feature.levels)}
     if feature.kind == "boolean":
         positions |= {("number", 0): 0, ("number", 1): 1}
-    unknown = len(feature.levels)
-    out = np.empty(len(column), dtype=np.int32)
-    for i, v in enumerate(map(_plain_value, _to_list(column))):
-        out[i] = MISSING_CODE if v is None else positions.get(level_key(v), unknown)
-    return out
+    return _look_up(values, positions, len(feature.levels))
+
+
+def _distinct(values: list[object]) -> list[Level]:
+    """The different values that are not missing, in no order; 1 and True both stay."""
+    found: Iterable[object] = set(values)
+    if _mixes_booleans(values):
+        found = [v for _, v in {(type(v), v) for v in values}]
+    return [p for v in found if (p := _plain_value(v)) is not None]
+
+
+def _look_up(values: list[object], positions: dict[tuple[str, Level], int], unknown: int) -> Codes:
+    """Code of each value: -1 for missing, `unknown` where it has no position."""
+
+    def code(value: object) -> int:
+        plain = _plain_value(value)
+        return MISSING_CODE if plain is None else positions.get(level_key(plain), unknown)
+
+    if _mixes_booleans(values):
+        return np.fromiter(map(code, values), np.int32, len(values))
+    # Each different value is looked up once; the rest is a plain dictionary's work.
+    known = {v: code(v) for v in set(values)}
+    return np.fromiter(map(known.__getitem__, values), np.int32, len(values))
+
+
+def _mixes_booleans(values: list[object]) -> bool:
+    """Whether True may stand beside 1, which a set cannot tell apart."""
+    types = set(map(type, values))
+    return not types.isdisjoint((bool, np.bool_)) and len(types) > 1
 
 
 def one_row(row: object, schema: Schema) -> dict[str, Level | None]:
@@ -418,11 +490,15 @@ def one_row(row: object, schema: Schema) -> dict[str, Level | None]:
     TableError
         Not exactly one row, or a feature is not there.
     """
+    if isinstance(row, list | tuple) and len(row) == 1 and isinstance(row[0], list | tuple):
+        row = row[0]
     if isinstance(row, Mapping):
+        _check_names(list(row))
         given = {str(k): v for k, v in row.items()}
     elif hasattr(row, "to_dict") and hasattr(row, "index") and getattr(row, "ndim", 0) == 1:
+        _check_names(list(row.index))
         given = {str(k): v for k, v in row.to_dict().items()}
-    elif hasattr(row, "shape") and len(row.shape) == 2 or hasattr(row, "columns"):
+    elif (hasattr(row, "shape") and len(row.shape) == 2) or hasattr(row, "columns"):
         columns = _columns(row, schema.names)
         lengths = {len(c) for c in columns.values()}
         if lengths != {1}:
@@ -439,7 +515,9 @@ def one_row(row: object, schema: Schema) -> dict[str, Level | None]:
         )
     missing = [n for n in schema.names if n not in given]
     if missing:
-        raise TableError(f"The row has no value for {missing[0]!r}. {did_you_mean(missing[0], given)}")
+        raise TableError(
+            f"The row has no value for {missing[0]!r}. {did_you_mean(missing[0], given)}"
+        )
     return {name: _plain_value(given[name]) for name in schema.names}
 
 
@@ -451,6 +529,8 @@ def encode_row(row: Mapping[str, Level | None], schema: Schema) -> Table:
         if f.is_numeric:
             if value is not None and (isinstance(value, str) or not np.isscalar(value)):
                 raise TableError(f"Feature '{f.name}' is numeric, but the row has {value!r}.")
+            if isinstance(value, int):
+                _check_exact(f.name, value, value)
             columns.append(np.array([np.nan if value is None else float(value)]))
         else:
             columns.append(_encode_levels(f, np.array([value], dtype=object)))

@@ -91,7 +91,9 @@ def leave_one_out_counts(
                 without[at[:, j]] += layout.class_counts(rest)
                 if j:
                     column = columns[use[:, j]]
-                    suffix = column if suffix is None else np.bitwise_and(column, suffix, out=column)
+                    if suffix is not None:
+                        column &= suffix
+                    suffix = column
     return full, without
 
 
@@ -170,9 +172,7 @@ def _rule_columns(
             yield batch, _join(rules, columns, batch, block), block
 
 
-def _join(
-    rules: RuleSet, columns: Words, batch: NDArray[np.int64], layout: RowLayout
-) -> Words:
+def _join(rules: RuleSet, columns: Words, batch: NDArray[np.int64], layout: RowLayout) -> Words:
     """Columns of the given rules: the conjunction of their conditions' columns."""
     sizes = rules.lengths[batch]
     out = np.empty((len(batch), layout.n_words), dtype=np.uint64)

@@ -170,7 +170,7 @@ def qualifying_itemsets(
     pos_columns, neg_columns = items.sides(chosen, outcome)
     pos = int(items.totals[outcome])
     neg = int(items.totals.sum()) - pos
-    least = max(min_count, floor(min_confirmation * pos) + 1 if min_confirmation >= 0 else 0)
+    least = max(min_count, floor(min_confirmation * pos))
     pure = min_confidence == 1.0 and min_confirmation >= 0
     limit = len(chosen) if max_length is None else min(max_length, len(chosen))
     width = items.first.size - 1
@@ -277,17 +277,15 @@ def nearest_itemsets(
     confidence = everything.tp / np.maximum(everything.tp + everything.fp, 1)
     sizes = everything.members.sum(axis=1)
     order = np.lexsort((sizes, -everything.tp, -confidence))
+    # A subset with at least a set's confidence stands before it in this order.
+    members = everything.members[order]
+    left = np.ones(len(order), dtype=bool)
     kept: list[int] = []
-    for i in order.tolist():
-        inside = everything.members[i]
-        if any(
-            not (everything.members[j] & ~inside).any() and sizes[j] < sizes[i] for j in kept
-        ):
-            continue
+    while len(kept) < top and left.any():
+        i = int(left.argmax())
         kept.append(i)
-        if len(kept) == top:
-            break
-    best = np.array(kept, dtype=np.int64)
+        left &= ~members[:, members[i]].all(axis=1)
+    best = order[np.array(kept, dtype=np.int64)]
     return Itemsets(
         everything.members[best],
         everything.tp[best],
@@ -413,10 +411,14 @@ class _Search:
         return opened, (a, b, c)
 
     def _qualifies(self, tp: NDArray[np.int64], fp: NDArray[np.int64]) -> NDArray[np.bool_]:
-        good = (tp >= self.least) & (tp >= self.min_confidence * (tp + fp))
+        # A quotient, not a product: 11/20 is 0.55 exactly as written, 0.55 * 20 is above 11.
+        good: NDArray[np.bool_] = (tp >= self.least) & (
+            tp / np.maximum(tp + fp, 1) >= self.min_confidence
+        )
         rise = tp / max(self.pos, 1) - fp / max(self.neg, 1)
-        out: NDArray[np.bool_] = good & ((rise > self.min_confirmation) | (self.min_confirmation <= -1))
-        return out
+        if self.min_confirmation > -1:
+            good &= rise > self.min_confirmation
+        return good
 
     @staticmethod
     def _count(
@@ -482,7 +484,7 @@ class _Lookup:
         self._sorted = numbers[self._order]
 
     def _number(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
-        out = self._binomial[0][sets[:, 0]]
+        out: NDArray[np.int64] = self._binomial[0][sets[:, 0]]
         for place in range(1, sets.shape[1]):
             out = out + self._binomial[place][sets[:, place]]
         return out
@@ -511,16 +513,21 @@ def _maximal_rows(columns: Words) -> Words:
     others, which drops nearly all of the rest.
     """
     k, words = columns.shape
-    if not words or k > 64:
+    if not words:
         return columns
     flags = np.unpackbits(columns.view(np.uint8), axis=1, bitorder="little")
-    padded = np.zeros((64, flags.shape[1]), dtype=np.uint8)
+    width = -(-k // 64)
+    padded = np.zeros((64 * width, flags.shape[1]), dtype=np.uint8)
     padded[:k] = flags
-    masks = np.packbits(padded, axis=0, bitorder="little").T.copy().view(np.uint64)[:, 0]
-    masks = np.unique(masks)
-    masks = masks[masks > 0]
-    masks = masks[np.argsort(-np.bitwise_count(masks).astype(np.int64), kind="stable")]
-    kept: list[NDArray[np.uint64]] = []
+    masks = np.packbits(padded, axis=0, bitorder="little").T.copy().view(np.uint64)
+    if width == 1:
+        masks = np.unique(masks[:, 0])[:, None]
+    else:
+        as_bytes = masks.view(f"V{8 * width}")[:, 0]
+        masks = np.unique(as_bytes).view(np.uint64).reshape(-1, width)
+    masks = masks[masks.any(axis=1)]
+    masks = masks[np.argsort(-_popcount(masks), kind="stable")]
+    kept: list[Words] = []
     for _ in range(4):
         head, masks = masks[:32], masks[32:]
         kept.append(head)
@@ -528,10 +535,10 @@ def _maximal_rows(columns: Words) -> Words:
             break
         inside = np.zeros(len(masks), dtype=bool)
         for m in head:
-            inside |= (masks & ~m) == 0
+            inside |= ~(masks & ~m).any(axis=1)
         masks = masks[~inside]
     masks = np.concatenate([*kept, masks])
-    bits = np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")[:, :k]
+    bits = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :k]
     flat = np.zeros((k, -(-max(len(masks), 1) // 64) * 64), dtype=np.uint8)
     flat[:, : len(masks)] = bits.T
     return np.packbits(flat, axis=1, bitorder="little").view(np.uint64)

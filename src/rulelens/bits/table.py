@@ -148,7 +148,7 @@ def _pack_intervals(
     Every end becomes a cut c with "x >= c" above it: x > v is x >= the next double after v.
     A value's rank is the number of cuts at or below it, so a cut's column is rank > position.
     """
-    flags, low, high = (a[chosen] for a in (conditions.flags, conditions.low, conditions.high))
+    flags, low, high = conditions.flags[chosen], conditions.low[chosen], conditions.high[chosen]
     has_low, has_high = low > -np.inf, high < np.inf
     low_cut = np.where(flags & LOW_CLOSED, low, np.nextafter(low, np.inf))
     high_cut = np.where(flags & HIGH_CLOSED, np.nextafter(high, np.inf), high)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rulelens.core.conditions import Condition, Interval, Membership, Missing
 from rulelens.core.schema import Feature, Schema
-from rulelens.errors import RuleError, did_you_mean
+from rulelens.errors import ContradictionError, RuleError, did_you_mean
 
 INTERVAL, MEMBERSHIP, MISSING = 0, 1, 2
 LOW_CLOSED, HIGH_CLOSED, OR_MISSING, NEGATED, FLOAT32 = 1, 2, 4, 8, 16
@@ -82,16 +82,33 @@ class ConditionTable:
         high: NDArray[np.float64],
         flags: NDArray[np.integer],
     ) -> ConditionTable:
-        """Table of intervals only."""
+        """Table of intervals only; an empty one that accepts missing values becomes `Missing`.
+
+        Raises
+        ------
+        ContradictionError
+            An interval holds no number and does not accept missing values.
+        """
         n = len(feature)
-        if not (low <= high).all():
-            raise RuleError("An interval's low end must not be above its high end, and no end NaN.")
+        low, high = low.astype(np.float64) + 0.0, high.astype(np.float64) + 0.0
+        if np.isnan(low).any() or np.isnan(high).any():
+            raise RuleError("An end of an interval is NaN. Use -inf and inf for no end.")
+        bits: NDArray[np.uint8] = flags.astype(np.uint8)
+        bits[low == -np.inf] &= 255 - LOW_CLOSED
+        bits[high == np.inf] &= 255 - HIGH_CLOSED
+        empty = _empty(low, high, bits)
+        lost = np.flatnonzero(empty & (bits & OR_MISSING == 0))
+        if len(lost):
+            at = lost[0]
+            raise ContradictionError(
+                f"Interval {at}, from {low[at]!r} to {high[at]!r}, holds no number."
+            )
         return cls(
             feature.astype(np.int32),
-            np.zeros(n, np.uint8),
-            low.astype(np.float64) + 0.0,
-            high.astype(np.float64) + 0.0,
-            flags.astype(np.uint8),
+            np.where(empty, MISSING, INTERVAL).astype(np.uint8),
+            np.where(empty, 0.0, low),
+            np.where(empty, 0.0, high),
+            np.where(empty, 0, bits).astype(np.uint8),
             np.zeros(n + 1, np.int64),
             np.zeros(0, np.int32),
         )
@@ -111,6 +128,10 @@ class ConditionTable:
 
     def __len__(self) -> int:
         return len(self.feature)
+
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """All columns."""
+        return tuple(getattr(self, f.name) for f in fields(self))
 
     def levels_of(self, i: int) -> NDArray[np.int32]:
         """Level codes that condition `i` names."""
@@ -201,3 +222,50 @@ def check_condition(feature: Feature, condition: Condition) -> list[int]:
                 f"{did_you_mean(level, feature.levels)}"
             )
     return sorted(codes)
+
+
+def check_kinds(conditions: ConditionTable, schema: Schema) -> None:
+    """Raise RuleError where a condition does not suit the feature that it is on."""
+    feature, kind = conditions.feature, conditions.kind
+    if not len(feature):
+        return
+    if not (feature.min() >= 0 and feature.max() < len(schema)):
+        raise RuleError(f"Conditions' features must lie in 0..{len(schema) - 1}.")
+    numeric = np.array([f.is_numeric for f in schema], dtype=bool)[feature]
+    wrong = np.flatnonzero(np.where(numeric, kind == MEMBERSHIP, kind == INTERVAL))
+    if len(wrong):
+        f = schema[int(feature[wrong[0]])]
+        raise RuleError(
+            f"Condition {wrong[0]} is {'a Membership' if f.is_numeric else 'an Interval'}, but "
+            f"feature '{f.name}' is {f.kind}. Numeric features take Interval, others Membership."
+        )
+    n_levels = np.array([len(f.levels) for f in schema])[feature]
+    sizes = np.diff(conditions.level_offsets)
+    codes = conditions.level_codes
+    if len(codes) and not ((codes >= 0) & (codes < np.repeat(n_levels, sizes))).all():
+        raise RuleError("A condition names a level code that its feature does not have.")
+    nothing = (kind == MEMBERSHIP) & (sizes == 0) & (conditions.flags & NEGATED == 0)
+    if nothing.any():
+        raise ContradictionError(
+            f"Condition {np.flatnonzero(nothing)[0]} allows no level. Use Missing or name a level."
+        )
+
+
+def _empty(
+    low: NDArray[np.float64], high: NDArray[np.float64], flags: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Which intervals hold no number, by the first and last number that they might hold."""
+    low_closed, high_closed = (flags & LOW_CLOSED) > 0, (flags & HIGH_CLOSED) > 0
+    free_low, free_high = low == -np.inf, high == np.inf
+    first = np.where(low_closed | free_low, low, np.nextafter(low, np.inf))
+    last = np.where(high_closed | free_high, high, np.nextafter(high, -np.inf))
+    out: NDArray[np.bool_] = (first > last) | (low == np.inf) | (high == -np.inf)
+    single = np.flatnonzero(flags & FLOAT32)
+    if len(single):
+        # The first single-precision number at or above `first` in double precision.
+        with np.errstate(over="ignore", under="ignore"):
+            a, b = (v[single].astype(np.float32) for v in (first, last))
+            a = np.where(a < first[single], np.nextafter(a, np.float32(np.inf)), a)
+            b = np.where(b > last[single], np.nextafter(b, np.float32(-np.inf)), b)
+        out[single] |= a > b
+    return out

@@ -154,8 +154,11 @@ class Membership:
         self, levels: Iterable[Level], negated: bool = False, or_missing: bool = False
     ) -> None:
         if isinstance(levels, str):
-            raise RuleError(f"Levels must be a collection, not the text {levels!r}: write [{levels!r}].")
-        unique = {level_key(check_level(v, "Level")): v for v in levels}
+            raise RuleError(
+                f"Levels must be a collection, not the text {levels!r}: write [{levels!r}]."
+            )
+        plain = [check_level(v, "Level") for v in levels]
+        unique = {level_key(v): v for v in plain}
         ordered = tuple(unique[k] for k in sorted(unique, key=lambda k: (k[0], k[1])))
         if not ordered and not negated:
             raise ContradictionError("No value is in an empty set of levels.")
@@ -163,9 +166,19 @@ class Membership:
         object.__setattr__(self, "negated", bool(negated))
         object.__setattr__(self, "or_missing", bool(or_missing))
 
+    def _key(self) -> tuple[object, ...]:
+        return (tuple(map(level_key, self.levels)), self.negated, self.or_missing)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in what they say; 1 and True are two levels."""
+        return self._key() == other._key() if isinstance(other, Membership) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def holds(self, value: Level | None) -> bool:
-        """Whether one value (``None``: missing) satisfies the condition."""
-        if value is None:
+        """Whether one value (``None`` or NaN: missing) satisfies the condition."""
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return self.or_missing
         inside = level_key(value) in {level_key(v) for v in self.levels}
         return inside != self.negated

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contingency:
     """True and false positives and negatives, one entry a rule.
 
@@ -39,7 +39,7 @@ class Contingency:
     tn: Counts
 
     def __init__(self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike) -> None:
-        arrays = [np.array(a, dtype=np.int64, ndmin=1) for a in (tp, fp, fn, tn)]
+        arrays = [_counts(a) for a in (tp, fp, fn, tn)]
         if len({a.shape for a in arrays}) != 1 or arrays[0].ndim != 1:
             raise RuleError("The four counts must be one-dimensional and of one length.")
         if any((a < 0).any() for a in arrays):
@@ -74,6 +74,19 @@ class Contingency:
         n = int(totals.sum())
         return cls(tp, fp, pos - tp, n - pos - fp)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in all counts of all rules."""
+        if not isinstance(other, Contingency):
+            return NotImplemented
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return all(np.array_equal(a, b) for a, b in pairs)
+
+    def __hash__(self) -> int:
+        return hash(tuple(a.tobytes() for a in self._arrays()))
+
+    def _arrays(self) -> tuple[Counts, Counts, Counts, Counts]:
+        return self.tp, self.fp, self.fn, self.tn
+
     def __len__(self) -> int:
         return len(self.tp)
 
@@ -82,7 +95,7 @@ class Contingency:
         """Rows behind the counts."""
         return int(self.tp[0] + self.fp[0] + self.fn[0] + self.tn[0]) if len(self) else 0
 
-    def __getitem__(self, index: NDArray[np.generic] | slice) -> Contingency:
+    def __getitem__(self, index: NDArray[np.generic] | slice | int) -> Contingency:
         return Contingency(self.tp[index], self.fp[index], self.fn[index], self.tn[index])
 
     def measure(self, name: str) -> Floats:
@@ -96,3 +109,11 @@ class Contingency:
         names = list(MEASURES) if measures is None else list(measures)
         counts = {"tp": self.tp, "fp": self.fp, "fn": self.fn, "tn": self.tn}
         return pd.DataFrame(counts | {name: self.measure(name) for name in names})
+
+
+def _counts(values: ArrayLike) -> Counts:
+    given = np.array(values, ndmin=1)
+    counts: Counts = given.astype(np.int64)
+    if given.dtype.kind not in "biu" and not (counts == given).all():
+        raise RuleError("Counts must be whole numbers.")
+    return counts

@@ -82,15 +82,13 @@ def wracc(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Floats:
 
 
 @MEASURES.register("pic_accuracy")
-def pic_accuracy(
-    tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, alpha: float = 0.9
-) -> Floats:
+def pic_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, alpha: float = 0.9) -> Floats:
     """PIC's rule accuracy: alpha·precision + (1 - alpha)·recall; alpha from 0 to 1."""
     return alpha * confidence(tp, fp, fn, tn) + (1 - alpha) * recall(tp, fp, fn, tn)
 
 
 @MEASURES.register("confidence_low")
-def confidence_low(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Floats:  # noqa: ARG001
+def confidence_low(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Floats:
     """Lower end of the 95 % Wilson score interval of the confidence.
 
     A confidence of 1 on three rows says little, and this says so (0.44); on 300 rows it is

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from rulelens.core.conditions import Condition, Interval, Membership, Missing, intersect
 from rulelens.core.schema import Level, check_level, level_key
 from rulelens.errors import ContradictionError, RuleError
@@ -53,7 +55,7 @@ class Rule:
         origin = provenance.items() if isinstance(provenance, Mapping) else provenance
         object.__setattr__(self, "conditions", checked)
         object.__setattr__(self, "outcome", check_level(outcome, "An outcome"))
-        object.__setattr__(self, "provenance", tuple((str(k), v) for k, v in origin))
+        object.__setattr__(self, "provenance", tuple((str(k), _plain(v)) for k, v in origin))
 
     def __eq__(self, other: object) -> bool:
         """Equal in conditions, outcome (1, 1.0 and True differ) and provenance."""
@@ -109,7 +111,9 @@ class Rule:
         """Whether a single row, as a mapping from feature name to value, meets every condition."""
         missing = [n for n in self.features if n not in row]
         if missing:
-            raise RuleError(f"The row has no value for {missing[0]!r}. Use None for a missing value.")
+            raise RuleError(
+                f"The row has no value for {missing[0]!r}. Use None for a missing value."
+            )
         return all(c.holds(row[name]) for name, c in self.conditions)  # type: ignore[arg-type]
 
     def antecedent(self) -> str:
@@ -127,6 +131,11 @@ class Rule:
 def replace_conditions(rule: Rule, conditions: tuple[tuple[str, Condition], ...]) -> Rule:
     """The same rule with other conditions."""
     return replace(rule, conditions=conditions)
+
+
+def _plain(value: Level) -> Level:
+    out: Level = value.item() if isinstance(value, np.generic) else value
+    return out
 
 
 def _check_condition(name: str, condition: object) -> Condition:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rulelens.core.condition_table import ConditionTable
+from rulelens.core.condition_table import ConditionTable, check_kinds
 from rulelens.core.conditions import Condition
 from rulelens.core.rule import Rule
 from rulelens.core.schema import Level, Schema, check_level, level_key
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from rulelens.core.contingency import Contingency
 
 Column: TypeAlias = NDArray[np.generic]
+
+_FIELDS = (
+    "schema",
+    "outcomes",
+    "conditions",
+    "offsets",
+    "indices",
+    "outcome",
+    "ordered",
+    "default",
+    "provenance",
+)
 
 
 class RuleSet:
@@ -89,6 +102,13 @@ class RuleSet:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("A RuleSet does not change. Build another one.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("A RuleSet does not change. Build another one.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild copies, and what joblib sends to its workers, through the same door."""
+        return _rebuild, (*(getattr(self, n) for n in _FIELDS[:-1]), dict(self.provenance))
 
     # ------------------------------------------------------------------ building
     @classmethod
@@ -194,13 +214,18 @@ class RuleSet:
         outcome_ = np.array(outcome, np.int32)
         n = len(outcome_)
         if offsets_.shape != (n + 1,) or offsets_[0] != 0 or (np.diff(offsets_) < 0).any():
-            raise RuleError(f"offsets must rise from 0 and have {n + 1} entries, one more than rules.")
+            raise RuleError(
+                f"offsets must rise from 0 and have {n + 1} entries, one more than rules."
+            )
         if offsets_[-1] != len(indices_):
-            raise RuleError(f"The last offset is {offsets_[-1]}, but there are {len(indices_)} indices.")
-        if n and not (0 <= outcome_.min() and outcome_.max() < len(labels)):
+            raise RuleError(
+                f"The last offset is {offsets_[-1]}, but there are {len(indices_)} indices."
+            )
+        if n and not (outcome_.min() >= 0 and outcome_.max() < len(labels)):
             raise RuleError(f"Outcome codes must lie in 0..{len(labels) - 1}.")
-        if len(indices_) and not (0 <= indices_.min() and indices_.max() < len(conditions)):
+        if len(indices_) and not (indices_.min() >= 0 and indices_.max() < len(conditions)):
             raise RuleError(f"Condition indices must lie in 0..{len(conditions) - 1}.")
+        check_kinds(conditions, schema)
         # 1. Keep the conditions in use, once each, sorted by feature first.
         table, position = conditions.canonical()
         indices_ = position[indices_]
@@ -239,19 +264,17 @@ class RuleSet:
             outcome_,
             bool(ordered),
             default,
-            columns,
+            MappingProxyType(columns),
         )
 
     @classmethod
     def _make(cls, *values: Any) -> RuleSet:
-        names = (
-            "schema outcomes conditions offsets indices outcome ordered default provenance"
-        ).split()
         self = object.__new__(cls)
-        for name, value in zip(names, values, strict=True):
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        for name, value in zip(_FIELDS, values, strict=True):
             object.__setattr__(self, name, value)
+        arrays: list[Column] = [self.offsets, self.indices, self.outcome]
+        for array in (*arrays, *self.provenance.values(), *self.conditions.arrays()):
+            array.flags.writeable = False
         return self
 
     # ------------------------------------------------------------------ reading
@@ -296,7 +319,9 @@ class RuleSet:
 
     def _rule(self, k: int) -> Rule:
         if not -len(self) <= k < len(self):
-            raise IndexError(f"There is no rule {k}: the set has {len(self)} rules, counted from 0.")
+            raise IndexError(
+                f"There is no rule {k}: the set has {len(self)} rules, counted from 0."
+            )
         k %= len(self)
         pairs = [
             (
@@ -393,12 +418,14 @@ class RuleSet:
             c.level_offsets,
             c.level_codes,
         )
-        origin = tuple((k, tuple(v.tolist())) for k, v in sorted(self.provenance.items()))
+        origin = tuple(
+            (k, tuple(map(_origin_key, v.tolist()))) for k, v in sorted(self.provenance.items())
+        )
         return (
             self.schema,
             tuple(level_key(v) for v in self.outcomes),
             self.ordered,
-            self.default,
+            None if self.default is None else level_key(self.default),
             origin,
             *(a.tobytes() for a in arrays),
         )
@@ -441,6 +468,17 @@ class RuleSet:
         table = read_table(X, self.schema)
         return contingency(self, table, read_labels(y, table.n_rows))
 
+    def shorten(self, X: object) -> RuleSet:
+        """The same rules with the shortest thresholds that select the same rows of a table.
+
+        For showing: ``petal width <= 0.8`` in place of ``petal width <= 0.800000011920929``.
+        Only on these rows the two are sure to agree; see `rulelens.bits.rounding.shorten`.
+        """
+        from rulelens.bits.rounding import shorten
+        from rulelens.frames import read_table
+
+        return shorten(self, read_table(X, self.schema))
+
     def measure(
         self, X: object, y: object, *, measures: Sequence[str] | None = None
     ) -> pd.DataFrame:
@@ -461,6 +499,10 @@ class RuleSet:
         return frame
 
 
+def _rebuild(*values: Any) -> RuleSet:
+    return RuleSet._make(*values[:-1], MappingProxyType(values[-1]))
+
+
 def _labels(
     outcomes: Sequence[Level] | None, rules: list[Rule], default: Level | None
 ) -> tuple[Level, ...]:
@@ -475,6 +517,13 @@ def _labels(
 def _plain(value: object) -> Level | None:
     out: Level | None = value.item() if isinstance(value, np.generic) else value  # type: ignore[assignment]
     return out
+
+
+def _origin_key(value: object) -> object:
+    """Key by which provenance is the same: types count, and NaN is equal to NaN."""
+    if isinstance(value, float) and value != value:
+        return "NaN", None
+    return (type(value), value)
 
 
 def _provenance_columns(rules: list[Rule]) -> dict[str, Column]:

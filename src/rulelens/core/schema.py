@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+
 from rulelens.errors import SchemaError, UnknownFeatureError, did_you_mean
 
 Kind: TypeAlias = Literal["numeric", "categorical", "boolean"]
@@ -18,11 +20,15 @@ BOOLEAN_LEVELS: tuple[Level, ...] = (False, True)
 
 
 def check_level(level: object, what: str) -> Level:
-    """Return `level` if it is a str, bool, int or finite float; else raise SchemaError."""
+    """Return `level` as a plain str, bool, int or finite float; else raise SchemaError."""
+    if isinstance(level, np.generic):
+        level = level.item()
     if isinstance(level, bool | str | int):
         return level
-    if isinstance(level, float) and math.isfinite(level):
-        return level
+    if isinstance(level, float):
+        if math.isfinite(level):
+            return level
+        raise SchemaError(f"{what} {level!r} is not a finite number.")
     raise SchemaError(
         f"{what} {level!r} is a {type(level).__name__}. Use text, a number or a boolean."
     )
@@ -64,23 +70,38 @@ class Feature:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise SchemaError(f"A feature's name must be text that is not empty, not {self.name!r}.")
+            raise SchemaError(
+                f"A feature's name must be text that is not empty, not {self.name!r}."
+            )
         if self.kind not in get_args(Kind):
             raise SchemaError(
-                f"Feature '{self.name}' has kind {self.kind!r}. {did_you_mean(self.kind, get_args(Kind))}"
+                f"Feature '{self.name}' has kind {self.kind!r}. "
+                f"{did_you_mean(self.kind, get_args(Kind))}"
             )
         levels = tuple(check_level(v, f"Feature '{self.name}': level") for v in self.levels)
         if self.kind == "numeric" and levels:
             raise SchemaError(f"Numeric feature '{self.name}' cannot have levels.")
         if self.kind == "boolean":
             if levels and levels != BOOLEAN_LEVELS:
-                raise SchemaError(f"Boolean feature '{self.name}' has the levels (False, True) only.")
+                raise SchemaError(
+                    f"Boolean feature '{self.name}' has the levels (False, True) only."
+                )
             levels = BOOLEAN_LEVELS
         keys = [level_key(v) for v in levels]
         if len(set(keys)) != len(keys):
             twice = next(v for i, v in enumerate(levels) if keys.index(level_key(v)) != i)
             raise SchemaError(f"Feature '{self.name}' lists the level {twice!r} twice.")
         object.__setattr__(self, "levels", levels)
+
+    def _key(self) -> tuple[object, ...]:
+        return (self.name, self.kind, tuple(map(level_key, self.levels)), self.unit)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in name, kind, unit and levels; 1 and True are two levels."""
+        return self._key() == other._key() if isinstance(other, Feature) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     @property
     def is_numeric(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +52,11 @@ def quantile_cuts(values: NDArray[np.float64], n_bins: int) -> NDArray[np.float6
     if len(distinct) <= n_bins:
         uppers = np.arange(1, len(distinct))
     else:
-        # Linear interpolation of halves cannot overflow, even at 1e308.
-        halves = values[~np.isnan(values)] / 2
-        edges = np.quantile(halves, np.linspace(0, 1, n_bins + 1)[1:-1])
-        uppers = np.unique(np.maximum(np.searchsorted(distinct / 2, edges, side="left"), 1))
+        # The linear interpolation of halves cannot overflow, even at 1e308.
+        scale = 0.5 if max(-distinct[0], distinct[-1]) > 1e300 else 1.0
+        known = values[~np.isnan(values)] * scale
+        edges = np.quantile(known, np.linspace(0, 1, n_bins + 1)[1:-1])
+        uppers = np.unique(np.maximum(np.searchsorted(distinct * scale, edges, side="left"), 1))
     return np.array([shortest_between(distinct[i - 1], distinct[i]) for i in uppers])
 
 
@@ -106,7 +108,10 @@ class Binning:
         TableError
             A feature has infinite values.
         """
-        counts = [n_bins] * len(table.schema) if isinstance(n_bins, int) else list(n_bins)
+        n = len(table.schema)
+        counts = [int(n_bins)] * n if np.isscalar(n_bins) else list(n_bins)  # type: ignore[arg-type]
+        if len(counts) != n:
+            raise OptionError(f"n_bins has {len(counts)} entries, but there are {n} features.")
         cuts, gaps = [], []
         for feature, column, bins in zip(table.schema, table.columns, counts, strict=True):
             if not feature.is_numeric:
@@ -119,11 +124,11 @@ class Binning:
                     f"Feature '{feature.name}' is infinite in {len(infinite)} rows, the first "
                     f"of them row {infinite[0]}. Replace these values, or make them missing."
                 )
-            cuts.append(quantile_cuts(column, bins))
+            cuts.append(quantile_cuts(np.asarray(column, dtype=np.float64), bins))
             gaps.append(bool(np.isnan(column).any()))
         return cls(table.schema, tuple(cuts), tuple(gaps))
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """Number of items of each feature; 0 for a feature that tells no row from another."""
         out = []
