@@ -69,6 +69,10 @@ class OutputError(RulelensError, OSError):
     """A result cannot be written where it was asked for."""
 
 
+class InputError(RulelensError, OSError):
+    """A file cannot be read."""
+
+
 class RulelensWarning(UserWarning):
     """Something the caller should know, though a result was given."""
 
@@ -92,6 +96,7 @@ __all__ = [
     "ContradictionError",
     "ExplainError",
     "FormatError",
+    "InputError",
     "MeasureError",
     "MissingExtraError",
     "ModelError",

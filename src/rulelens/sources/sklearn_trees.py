@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from rulelens.core.condition_table import (
     FLOAT32,
     HIGH_CLOSED,
+    INTERVAL,
     MEMBERSHIP,
+    MISSING,
     OR_MISSING,
     ConditionTable,
 )
@@ -152,9 +154,7 @@ def _paths(tree: Any) -> tuple[NDArray[Any], ...]:
         if not len(up):
             break
         below = left[up] == node
-        records.append(
-            (owner, tree.feature[up], tree.threshold[up], below, goes_left[up] == below)
-        )
+        records.append((owner, tree.feature[up], tree.threshold[up], below, goes_left[up] == below))
         node = up
     winner = np.argmax(tree.value[leaf][:, 0, :], axis=1)
     if not records:
@@ -166,19 +166,20 @@ def _paths(tree: Any) -> tuple[NDArray[Any], ...]:
 def _as_levels(table: ConditionTable, schema: Schema) -> ConditionTable:
     """Intervals on boolean features as sets of levels: False is 0 and True is 1."""
     boolean = np.array([f.kind == "boolean" for f in schema], dtype=bool)[table.feature]
+    boolean &= table.kind == INTERVAL
     if not boolean.any():
         return table
-    keeps = [
-        (table.low < v) & (v <= table.high) for v in (0, 1)
-    ]  # the interval of a tree is open below and closed above
-    chosen = [np.flatnonzero([k[i] for k in keeps]) if boolean[i] else () for i in range(len(table))]
-    sizes = np.array([len(c) for c in chosen])
+    # The intervals of a tree are open below and closed above.
+    inside = boolean & ((table.low < [[0], [1]]) & (table.high >= [[0], [1]]))
+    sizes = inside.sum(axis=0)
+    kind = np.where(boolean, np.where(sizes > 0, MEMBERSHIP, MISSING), table.kind)
+    keep = np.where(kind == MEMBERSHIP, OR_MISSING, np.where(kind == MISSING, 0, 255))
     return ConditionTable(
         table.feature,
-        np.where(boolean, MEMBERSHIP, table.kind).astype(np.uint8),
+        kind.astype(np.uint8),
         np.where(boolean, 0.0, table.low),
         np.where(boolean, 0.0, table.high),
-        np.where(boolean, table.flags & OR_MISSING, table.flags).astype(np.uint8),
+        (table.flags & keep).astype(np.uint8),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.fromiter((v for c in chosen for v in c), np.int32, int(sizes.sum())),
+        np.nonzero(inside.T)[1].astype(np.int32),
     )

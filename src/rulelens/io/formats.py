@@ -1,0 +1,184 @@
+"""Rules in files: one function to read and one to write, whatever the format."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+import rulelens.io.json_rules
+import rulelens.io.rulex  # noqa: F401  registers itself
+from rulelens.core.ruleset import RuleSet
+from rulelens.core.schema import Schema
+from rulelens.errors import FormatError, InputError, OutputError, SchemaError
+from rulelens.io.format import FORMATS, MAX_BYTES, Format
+
+
+def read_rules(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    features: Sequence[str] | None = None,
+    schema: Schema | None = None,
+) -> RuleSet:
+    """Rules of a file.
+
+    Parameters
+    ----------
+    path : path of a UTF-8 text file of at most 512 MiB
+    format : str, optional
+        By default what the file name's suffix says.
+    features : sequence of str, optional
+        Names of the features, in order, for formats that do not hold them.
+    schema : Schema, optional
+        Names, kinds and levels of the features. A file that holds a schema must agree with
+        it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    FormatError
+        It does not have the expected form; the message names the file and the place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rulelens.core.conditions import Interval
+    >>> from rulelens.core.rule import Rule
+    >>> rules = RuleSet.from_rules([Rule({"age": Interval(low=50)}, "ill")],
+    ...                            Schema.numeric(["age"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_rules(rules, f"{folder}/rules.json")
+    ...     read_rules(f"{folder}/rules.json") == rules
+    True
+    """
+    chosen = _format_of(path, format, "read")
+    text = _read_text(path)
+    try:
+        return parse_rules(text, format=chosen, features=features, schema=schema)
+    except FormatError as e:
+        raise FormatError(f"{os.fspath(path)}: {e}") from None
+
+
+def write_rules(rules: RuleSet, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write rules to a file; an existing one is replaced at once or not at all.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    path : path
+    format : str, optional
+        By default what the file name's suffix says.
+
+    Raises
+    ------
+    OutputError
+        The folder does not exist, or the file cannot be written.
+    FormatError
+        The format is not known, or cannot carry these rules.
+    """
+    _write_text(path, format_rules(rules, format=_format_of(path, format, "written")))
+
+
+def parse_rules(
+    text: str,
+    *,
+    format: str,
+    features: Sequence[str] | None = None,
+    schema: Schema | None = None,
+) -> RuleSet:
+    """Rules of a text; see `read_rules`."""
+    read = FORMATS[format].read
+    if read is None:
+        raise FormatError(f"The format '{format}' can be written only. {_named('read')}")
+    if len(text) > MAX_BYTES:
+        raise FormatError(f"The text is longer than {MAX_BYTES >> 20} MiB, the most that is read.")
+    if schema is not None and features is not None and tuple(features) != schema.names:
+        raise SchemaError("The features and the schema name different features. Give one of them.")
+    return read(text, features=features, schema=schema)
+
+
+def format_rules(rules: RuleSet, *, format: str) -> str:
+    """Rules as text in the given format; see `write_rules`."""
+    write = FORMATS[format].write
+    if write is None:
+        raise FormatError(f"The format '{format}' can be read only. {_named('written')}")
+    return write(rules)
+
+
+def _usable(form: Format, use: str) -> bool:
+    return (form.read if use == "read" else form.write) is not None
+
+
+def _named(use: str) -> str:
+    names = [name for name in FORMATS if _usable(FORMATS[name], use)]
+    return f"Formats that can be {use}: {', '.join(names)}."
+
+
+def _format_of(path: str | os.PathLike[str], format: str | None, use: str) -> str:
+    if format is not None:
+        FORMATS[format]
+        return format
+    name = Path(path).name.lower()
+    fits = [
+        (len(s), n)
+        for n in FORMATS
+        for s in FORMATS[n].suffixes
+        if name.endswith(s) and _usable(FORMATS[n], use)
+    ]
+    if not fits:
+        suffix = Path(path).suffix
+        found = f"The suffix '{suffix}'" if suffix else "A name without a suffix"
+        raise FormatError(
+            f"{os.fspath(path)}: {found} does not tell the format. "
+            f"Give it by the option format. {_named(use)}"
+        )
+    return max(fits)[1]
+
+
+def _read_text(path: str | os.PathLike[str]) -> str:
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            raise FormatError(
+                f"{os.fspath(path)}: the file has {os.path.getsize(path) / (1 << 20):.0f} MiB; "
+                f"at most {MAX_BYTES >> 20} MiB are read. Split it."
+            )
+        raw = Path(path).read_bytes()
+    except OSError as e:
+        raise InputError(
+            f"The file {os.fspath(path)!r} cannot be read: {e.strerror or e}. Check the path."
+        ) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = raw.count(b"\n", 0, e.start) + 1
+        raise FormatError(
+            f"{os.fspath(path)}: line {line} is not UTF-8 text (byte {raw[e.start]:#04x} at "
+            f"{e.start}). Save the file as UTF-8."
+        ) from None
+
+
+def _write_text(path: str | os.PathLike[str], text: str) -> None:
+    target = Path(os.path.realpath(path))  # a link is followed, not replaced
+    data = text.encode("utf-8")
+    if not target.parent.is_dir():
+        raise OutputError(
+            f"The folder {str(target.parent)!r} does not exist. Make it, or choose another path."
+        )
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}")
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        with open(temporary, "xb") as file:
+            file.write(data)
+        if target.exists():
+            os.chmod(temporary, target.stat().st_mode & 0o777)
+        os.replace(temporary, target)
+    except OSError as e:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(
+            f"The file {str(target)!r} cannot be written: {e.strerror or e}. Choose another path."
+        ) from None
