@@ -251,15 +251,18 @@ def nearest_itemsets(
     outcome: int,
     *,
     top: int = 5,
+    max_length: int | None = None,
     min_count: int = 1,
     max_sets: int = 200_000,
 ) -> Itemsets:
     """The sets with the highest confidence, whatever it is; then higher tp, then shorter.
 
     A set is left out where a proper subset has at least its confidence. Lengths are searched
-    from 1 as far as `max_sets` sets allow; `length` says how far that was.
+    from 1 to `max_length`, as far as `max_sets` sets allow; `length` says how far that was.
     """
     k = int((codes >= 0).sum())
+    if max_length is not None:
+        k = min(k, max_length)
     depth, total = 0, 0
     while depth < k and total + comb(k, depth + 1) <= max_sets:
         depth += 1

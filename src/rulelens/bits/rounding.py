@@ -22,11 +22,12 @@ _EXACT = Context(prec=800)
 def shorten(rules: RuleSet, table: Table) -> RuleSet:
     """The same rules with the shortest thresholds that select the same rows of a table.
 
-    Each threshold may move between the neighbouring values of the table; among the numbers
-    with fewest digits the one nearest to the old threshold is taken. Conditions compare in
-    double precision afterwards, and ``or missing`` goes where the table has no missing value.
-    On rows outside the table the new rules may differ from the old ones: use them for
-    showing, and the old ones for counting elsewhere.
+    A threshold may move at most half the way to the next value of the table on either side,
+    so that it stays where the model put it; among the numbers with fewest digits there the
+    one nearest to the old threshold is taken. Conditions compare in double precision
+    afterwards, and ``or missing`` goes where the table has no missing value. On rows outside
+    the table the new rules may differ from the old ones: use them for showing, and the old
+    ones for counting elsewhere.
 
     Parameters
     ----------
@@ -126,14 +127,18 @@ def _neighbours(values: NDArray[np.float64], at: int, end: float) -> tuple[float
 
 
 def _shortest_near(end: float, below: float, above: float, upper: bool) -> float:
-    """The number with fewest digits between two values, nearest to `end` among such.
+    """The number with fewest digits about `end`, at most half the way to the values beside it.
 
     `upper`: the cut may equal the value above but not the one below; otherwise the reverse.
     """
     if not (np.isfinite(below) and np.isfinite(above) and below < above):
         return end
 
+    least, most = below / 2 + end / 2, end / 2 + above / 2
+
     def fits(v: float) -> bool:
+        if not least <= v <= most:
+            return False
         return below < v <= above if upper else below <= v < above
 
     exact, width = Decimal(end), _EXACT.subtract(Decimal(above), Decimal(below))

@@ -72,9 +72,11 @@ def shortest_between(low: float, high: float) -> float:
     place = (b - a).adjusted() + 1
     for exponent in range(place, place - 20, -1):
         unit = Decimal(1).scaleb(exponent)
-        candidate = float((b / unit).to_integral_value(rounding=ROUND_FLOOR) * unit)
-        if low < candidate <= high:
-            return candidate
+        below = (b / unit).to_integral_value(rounding=ROUND_FLOOR)
+        # One step above the exact value of `high` may still be `high`: -3.1 is -3.100…088.
+        for candidate in (float((below + 1) * unit), float(below * unit)):
+            if low < candidate <= high:
+                return candidate
     return float(high)
 
 
@@ -116,7 +118,7 @@ class Binning:
         for feature, column, bins in zip(table.schema, table.columns, counts, strict=True):
             if not feature.is_numeric:
                 cuts.append(np.zeros(0))
-                gaps.append(bool((column < 0).any()))
+                gaps.append(_partly(column < 0))
                 continue
             infinite = np.flatnonzero(np.isinf(column))
             if len(infinite):
@@ -125,7 +127,7 @@ class Binning:
                     f"of them row {infinite[0]}. Replace these values, or make them missing."
                 )
             cuts.append(quantile_cuts(np.asarray(column, dtype=np.float64), bins))
-            gaps.append(bool(np.isnan(column).any()))
+            gaps.append(_partly(np.isnan(column)))
         return cls(table.schema, tuple(cuts), tuple(gaps))
 
     @cached_property
@@ -169,3 +171,8 @@ class Binning:
         low = -np.inf if code == 0 else float(cuts[code - 1])
         high = np.inf if code == len(cuts) else float(cuts[code])
         return Interval(low, high, low_closed=True, high_closed=False)
+
+
+def _partly(missing: NDArray[np.bool_]) -> bool:
+    """Whether some rows miss the value and some do not: only then does it tell rows apart."""
+    return bool(missing.any() and not missing.all())
