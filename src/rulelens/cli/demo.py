@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 @click.command("demo")
 @click.option("--row", default=8, show_default=True, help="Which patient, counted from 0.")
 @click.option("--answers", default=8, show_default=True, help="How many comparisons are asked.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("rulelens-demo.html"),
-              show_default=True, help="Where the report goes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("rulelens-demo.html"),
+    show_default=True,
+    help="Where the report goes.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of training and of the simulated user.")
-@click.option("--ask/--simulate", default=None, help="Ask you, or simulate a user. "
-              "[default: ask where there is a terminal]")
+@click.option(
+    "--ask/--simulate",
+    default=None,
+    help="Ask you, or simulate a user. [default: ask where there is a terminal]",
+)
 def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> None:
     """Explain one patient of the breast-cancer data, ask what suits you, re-rank, report."""
     check_out(out)

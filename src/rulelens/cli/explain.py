@@ -10,6 +10,7 @@ import click
 
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, read_data, table_options
+from rulelens.cli.training import model_options
 from rulelens.errors import OptionError
 
 if TYPE_CHECKING:
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
     type=click.Choice(["mlp", "forest", "boosting"]),
     help="Train this black box on four fifths of the rows. [default: mlp]",
 )
-@click.option(
-    "--model",
-    "model_file",
-    type=click.Path(path_type=Path),
-    help="A fitted model to explain instead: .skops or .onnx.",
-)
+@model_options
 @click.option("--rank", metavar='"3>6>9=7"', help="Your ranking of some rules, best first.")
-@click.option("--method", "estimator", default="analytic", show_default=True,
-              help="How weights are chosen: analytic, max_eps or chebyshev.")
+@click.option(
+    "--method",
+    "estimator",
+    default="analytic",
+    show_default=True,
+    help="How weights are chosen: analytic, max_eps or chebyshev.",
+)
 @click.option("--top", default=10, show_default=True, help="How many rules to show.")
 @click.option("--bins", default=4, show_default=True, help="Bins of a numeric feature.")
 @click.option("--max-length", default="auto", show_default=True, help="Longest rule, or auto.")
@@ -58,6 +59,7 @@ def command(
     row: int,
     method: str | None,
     model_file: Path | None,
+    trust: tuple[str, ...],
     rank: str | None,
     estimator: str,
     top: int,
@@ -96,6 +98,7 @@ def command(
         file,
         method=method or "mlp",
         model_file=model_file,
+        trust=trust,
         seed=seed,
         n_bins=bins,
         max_length="auto" if max_length == "auto" else int(max_length),
@@ -144,6 +147,7 @@ def explain_file(
     *,
     method: str,
     model_file: Path | None,
+    trust: tuple[str, ...],
     seed: int,
     **options: Any,
 ) -> tuple[RuleExplainer, pd.DataFrame, tuple[str, ...]]:
@@ -158,7 +162,7 @@ def explain_file(
     X_train, y_train, apart = X.iloc[split.train], y.iloc[split.train], X.iloc[split.test]
     if model_file is not None:
         with step(f"Loading {model_file.name}"):
-            model = training.load_model(model_file)
+            model = training.load_model(model_file, trust)
         name = f"the model in {model_file.name}"
     else:
         with step(f"Training {method} on {len(X_train)} rows"):
@@ -226,5 +230,3 @@ def text_of(
         lines.append("   " + ", ".join(f"{w['name']} {w['value']}" for w in heavy))
         lines.extend(personal.notes)
     return "\n".join(lines)
-
-

@@ -10,6 +10,8 @@ import click
 from rulelens.cli.progress import say, step
 from rulelens.cli.rules import rules_of_file
 from rulelens.cli.tables import read_data, table_options
+from rulelens.cli.training import model_options
+from rulelens.core.schema import Level
 from rulelens.errors import OptionError
 from rulelens.files import check_writable
 
@@ -18,10 +20,13 @@ from rulelens.files import check_writable
 @click.argument("data", type=click.Path(path_type=Path))
 @table_options
 @click.option("--rules", "rules_file", type=click.Path(path_type=Path), help="A file of rules.")
-@click.option("--train", "method", type=click.Choice(["tree", "forest"]),
-              help="Train this model and take its rules. [default: forest]")
-@click.option("--model", "model_file", type=click.Path(path_type=Path),
-              help="A fitted tree or forest: .skops.")
+@click.option(
+    "--train",
+    "method",
+    type=click.Choice(["tree", "forest"]),
+    help="Train this model and take its rules. [default: forest]",
+)
+@model_options
 @click.option("--class", "label", metavar="LABEL", help="Only the rules for this class.")
 @click.option("--top", default=20, show_default=True, help="How many features to draw and list.")
 @click.option("--seed", default=0, show_default=True, help="Of the training.")
@@ -37,6 +42,7 @@ def command(
     rules_file: Path | None,
     method: str | None,
     model_file: Path | None,
+    trust: tuple[str, ...],
     label: str | None,
     top: int,
     seed: int,
@@ -60,7 +66,12 @@ def command(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
         )
     rules, X, y = rules_of_file(
-        file, rules_file=rules_file, method=method or "forest", model_file=model_file, seed=seed
+        file,
+        rules_file=rules_file,
+        method=method or "forest",
+        model_file=model_file,
+        trust=trust,
+        seed=seed,
     )
     from rulelens.graph.feature_graph import FeatureGraph
 
@@ -95,7 +106,7 @@ def check_picture(out: Path) -> None:
     check_writable(out)
 
 
-def match_label(text: str, outcomes: tuple[object, ...]) -> object:
+def match_label(text: str, outcomes: tuple[Level, ...]) -> Level:
     """The outcome whose text this is; an error of the rule set's own where there is none."""
     for outcome in outcomes:
         if str(outcome) == text:

@@ -10,6 +10,7 @@ import click
 
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, read_data, table_options
+from rulelens.cli.training import model_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +24,13 @@ SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevanc
 @click.argument("data", type=click.Path(path_type=Path))
 @table_options
 @click.option("--rules", "rules_file", type=click.Path(path_type=Path), help="A file of rules.")
-@click.option("--train", "method", type=click.Choice(["tree", "forest"]),
-              help="Train this model and take its rules. [default: tree]")
-@click.option("--model", "model_file", type=click.Path(path_type=Path),
-              help="A fitted tree or forest: .skops.")
+@click.option(
+    "--train",
+    "method",
+    type=click.Choice(["tree", "forest"]),
+    help="Train this model and take its rules. [default: tree]",
+)
+@model_options
 @click.option("--sort", default="relevance", show_default=True, help="Measure to sort by.")
 @click.option("--top", default=20, show_default=True, help="How many rules to show.")
 @click.option("--seed", default=0, show_default=True, help="Of the training.")
@@ -42,6 +46,7 @@ def command(
     rules_file: Path | None,
     method: str | None,
     model_file: Path | None,
+    trust: tuple[str, ...],
     sort: str,
     top: int,
     seed: int,
@@ -69,7 +74,12 @@ def command(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
         )
     rules, X, y = rules_of_file(
-        file, rules_file=rules_file, method=method or "tree", model_file=model_file, seed=seed
+        file,
+        rules_file=rules_file,
+        method=method or "tree",
+        model_file=model_file,
+        trust=trust,
+        seed=seed,
     )
     with step(f"Measuring {len(rules)} rules on {len(X)} rows"):
         counts = rules.contingency(X, y)
@@ -109,6 +119,7 @@ def rules_of_file(
     rules_file: Path | None,
     method: str,
     model_file: Path | None,
+    trust: tuple[str, ...],
     seed: int,
 ) -> tuple[RuleSet, pd.DataFrame, pd.Series[Any]]:
     """Rules read from a file, or of a tree or forest, with the rows to measure them on."""
@@ -117,7 +128,12 @@ def rules_of_file(
         from rulelens.io.formats import read_rules
 
         with step(f"Reading {rules_file.name}"):
-            return read_rules(rules_file, features=list(X.columns)), X, y
+            # Only JSON holds the features' names; other formats count them.
+            names = None if rules_file.suffix == ".json" else list(X.columns)
+            rules = read_rules(rules_file, features=names)
+        if not set(rules.schema.names) <= set(X.columns):
+            X = with_indicators(X)
+        return rules, X, y
     from rulelens.sources.extract import extract_rules
 
     X = with_indicators(X)
@@ -125,7 +141,7 @@ def rules_of_file(
         from rulelens.cli.training import load_model
 
         with step(f"Loading {model_file.name}"):
-            return extract_rules(load_model(model_file), X), X, y
+            return extract_rules(load_model(model_file, trust), X), X, y
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -153,5 +169,7 @@ def with_indicators(X: pd.DataFrame) -> pd.DataFrame:
             columns[str(name)] = column
             continue
         for level in sorted(column.dropna().astype(str).unique()):
-            columns[f"{name} = {level}"] = (column.astype(object).astype(str) == level) & column.notna()
+            columns[f"{name} = {level}"] = (
+                column.astype(object).astype(str) == level
+            ) & column.notna()
     return pd.DataFrame(columns, index=X.index)

@@ -109,7 +109,9 @@ def read_data(
     if path.suffix.lower() in (".parquet", ".pq"):
         frame = _read_parquet(path)
     else:
-        frame = _read_csv(path, missing, "\t" if path.suffix == ".tsv" and sep == "," else sep, encoding)
+        frame = _read_csv(
+            path, missing, "\t" if path.suffix == ".tsv" and sep == "," else sep, encoding
+        )
     frame.columns = frame.columns.map(str)
     if not len(frame):
         raise TableError(f"{path} has a header but no rows.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+import click
 import numpy as np
 
 from rulelens.errors import MissingExtraError, ModelError, TableError
@@ -14,6 +15,7 @@ from rulelens.errors import MissingExtraError, ModelError, TableError
 if TYPE_CHECKING:
     import pandas as pd
 
+F = TypeVar("F", bound=Callable[..., Any])
 Method: TypeAlias = Literal["mlp", "forest", "boosting"]
 
 
@@ -124,8 +126,35 @@ def _check_numbers(X: pd.DataFrame) -> None:
         )
 
 
-def load_model(path: Path) -> Any:
+def model_options(command: F) -> F:
+    """The options with which commands read a fitted model."""
+    options = [
+        click.option(
+            "--model",
+            "model_file",
+            type=click.Path(path_type=Path),
+            help="A fitted model from a file: .skops or .onnx.",
+        ),
+        click.option(
+            "--trust",
+            multiple=True,
+            metavar="TYPE",
+            help="Type in a .skops file that you trust. May be repeated.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def load_model(path: Path, trusted: Sequence[str] = ()) -> Any:
     """A fitted model from a ``.skops`` or ``.onnx`` file; nothing is unpickled.
+
+    Parameters
+    ----------
+    path : path
+    trusted : sequence of str
+        Types in a skops file that the user trusts, besides those known to be safe.
 
     Raises
     ------
@@ -136,7 +165,7 @@ def load_model(path: Path) -> Any:
         raise ModelError(f"There is no model file {path}.")
     suffix = path.suffix.lower()
     if suffix == ".skops":
-        return _load_skops(path)
+        return _load_skops(path, trusted)
     if suffix == ".onnx":
         return _load_onnx(path)
     if suffix in (".pkl", ".pickle", ".joblib"):
@@ -147,10 +176,9 @@ def load_model(path: Path) -> Any:
     raise ModelError(f"{path} is no model file that can be read. Expected .skops or .onnx.")
 
 
-def _load_skops(path: Path) -> Any:
+def _load_skops(path: Path, trusted: Sequence[str]) -> Any:
     try:
         from skops import io as skops_io
-        from skops.io.exceptions import UntrustedTypesFoundException
     except ImportError as e:
         raise MissingExtraError(
             "Reading .skops files needs skops: pip install 'rulelens[models]'."
@@ -158,9 +186,16 @@ def _load_skops(path: Path) -> Any:
     from zipfile import BadZipFile
 
     try:
-        return skops_io.load(path, trusted=[])
-    except UntrustedTypesFoundException as e:
-        raise ModelError(f"{path} holds types that are not known to be safe: {e}") from e
+        unknown = [t for t in skops_io.get_untrusted_types(file=path) if t not in trusted]
+        if unknown:
+            raise ModelError(
+                f"{path} holds types that are not known to be safe. If the file is your own or "
+                "you trust where it came from, add "
+                + " ".join(f"--trust {t}" for t in sorted(unknown))
+            )
+        return skops_io.load(path, trusted=list(trusted))
+    except ModelError:
+        raise
     except (BadZipFile, KeyError, ValueError) as e:
         raise ModelError(f"{path} is not a whole skops file: {e}") from e
 

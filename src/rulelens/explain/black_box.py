@@ -51,7 +51,7 @@ class BlackBox:
         self._as_array = nameless and all(f.kind != "categorical" for f in self.schema)
         self._dtypes = _dtypes_of(X)
 
-    def _fit_schema(self, model: object, X: object) -> Schema:
+    def _fit_schema(self, model: object, X: Any) -> Schema:
         if self._is_array:
             width = np.asarray(X).shape[1] if np.ndim(X) == 2 else -1
             if self._model_names is not None and width == len(self._model_names):
@@ -91,20 +91,19 @@ class BlackBox:
     def label(self, row: Mapping[str, Level | None]) -> Level:
         """The model's label of one row, given as plain values by name."""
         found = _check_labels(self._ask(self._one(row)), 1)
-        return found.classes[found.codes[0]]
+        answer: Level = found.classes[int(found.codes[0])]
+        return answer
 
     def _ask(self, table: object) -> object:
         try:
             return self._predict(table)
         except (ValueError, AttributeError, TypeError) as e:
             if type(e).__name__ == "NotFittedError":
-                raise ModelError(
-                    "The model is not fitted. Fit it before you explain it."
-                ) from e
+                raise ModelError("The model is not fitted. Fit it before you explain it.") from e
             e.add_note("This came from the model itself, while Rulelens asked it for predictions.")
             raise
 
-    def _columns(self, X: object) -> object:
+    def _columns(self, X: Any) -> object:
         """The table with the model's columns, in its order, and of the type it takes."""
         if self._is_array:
             array = np.asarray(X)
@@ -115,7 +114,7 @@ class BlackBox:
             return array if self._model_names is None else _pandas(array, self._model_names)
         import narwhals.stable.v1 as nw
 
-        frame = nw.from_native(X, eager_only=True)  # type: ignore[call-overload]
+        frame = nw.from_native(X, eager_only=True)
         names = {str(n): n for n in (X.columns if hasattr(X, "iloc") else frame.columns)}
         missing = [n for n in self.schema.names if n not in names]
         if missing:
@@ -133,7 +132,11 @@ class BlackBox:
                 array = np.array([[np.nan if v is None else float(v) for v in values]])
             elif isinstance(self._dtypes, np.dtype) and self._dtypes.kind == "U":
                 array = np.array([["" if v is None else str(v) for v in values]])
-            if isinstance(self._dtypes, np.dtype) and self._dtypes.kind in "iub" and None not in values:
+            if (
+                isinstance(self._dtypes, np.dtype)
+                and self._dtypes.kind in "iub"
+                and None not in values
+            ):
                 array = array.astype(self._dtypes)
             names = self._model_names
             return array if names is None or self._as_array else _pandas(array, names)
@@ -198,7 +201,9 @@ def _pandas_cell(dtype: Any, value: Level | None) -> Any:
     import pandas as pd
 
     if value is None:
-        plain = getattr(dtype, "kind", "O") in "iub" and not pd.api.types.is_extension_array_dtype(dtype)
+        plain = getattr(dtype, "kind", "O") in "iub" and not pd.api.types.is_extension_array_dtype(
+            dtype
+        )
         return pd.Series([np.nan], dtype=float) if plain else pd.Series([None], dtype=dtype)
     if isinstance(dtype, pd.CategoricalDtype) and value not in dtype.categories:
         return pd.Series([value], dtype=object)  # an unseen level must not turn into missing
@@ -207,7 +212,7 @@ def _pandas_cell(dtype: Any, value: Level | None) -> Any:
     return pd.Series([value], dtype=object).astype(dtype)
 
 
-def _check_labels(answer: object, n_rows: int) -> Labels:
+def _check_labels(answer: Any, n_rows: int) -> Labels:
     shape = np.shape(answer)
     if len(shape) == 2 and shape[1] > 1:
         raise ModelError(

@@ -101,7 +101,7 @@ def explanation_from_dict(record: object) -> Explanation:
 
 def _rules(body: dict[str, Any], key: str) -> tuple[RuleSet, Contingency]:
     items = [_object(r, f"{key}[{i}]") for i, r in enumerate(_list(body.get(key), key))]
-    document = {
+    document: dict[str, Any] = {
         "format": "rulelens-rules",
         "version": 1,
         "schema": body.get("schema"),
@@ -113,7 +113,9 @@ def _rules(body: dict[str, Any], key: str) -> tuple[RuleSet, Contingency]:
     }
     try:
         rules = parse_rules(json.dumps(document), format="json")
-        columns = [[_count(r.get(c), f"{key}[{i}].{c}") for i, r in enumerate(items)] for c in _COUNTS]
+        columns = [
+            [_count(r.get(c), f"{key}[{i}].{c}") for i, r in enumerate(items)] for c in _COUNTS
+        ]
         counts = Contingency(*(np.array(c, dtype=np.int64) for c in columns))
     except RulelensError as e:
         raise FormatError(f"{key}: {e}") from None

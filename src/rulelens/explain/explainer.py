@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rulelens.bits.coverage import contingency
 from rulelens.bits.lattice import (
     Itemsets,
     ItemTable,
@@ -16,7 +17,6 @@ from rulelens.bits.lattice import (
     one_pure_itemset,
     qualifying_itemsets,
 )
-from rulelens.bits.coverage import contingency
 from rulelens.core.condition_table import ConditionTable
 from rulelens.core.contingency import Contingency
 from rulelens.core.ruleset import RuleSet
@@ -156,7 +156,9 @@ class RuleExplainer:
                 f"min_confirmation must lie in [-1, 1), not {self.min_confirmation!r}."
             )
         if not (self.time_budget > 0 and math.isfinite(self.time_budget)):
-            raise OptionError(f"time_budget must be a positive number of seconds, not {self.time_budget!r}.")
+            raise OptionError(
+                f"time_budget must be a positive number of seconds, not {self.time_budget!r}."
+            )
 
     def _item_conditions(self, sizes: list[int]) -> tuple[ConditionTable, NDArray[np.int64]]:
         pairs = [(j, self.binning_.condition(j, c)) for j, n in enumerate(sizes) for c in range(n)]
@@ -236,7 +238,8 @@ class RuleExplainer:
 
     def _relax(self, codes: NDArray[np.int32], outcome: int, found: Itemsets) -> Itemsets:
         """A longer rule without exceptions if there is one, and the most confident shorter ones."""
-        nearest = nearest_itemsets(self._items, codes, outcome)
+        limit = None if self.max_length == "auto" else self.max_length
+        nearest = nearest_itemsets(self._items, codes, outcome, max_length=limit)
         if self.min_confidence < 1 or found.stop == "impossible":
             return nearest
         longer = one_pure_itemset(self._items, codes, outcome, min_count=self.min_support)
@@ -349,7 +352,7 @@ class RuleExplainer:
         """Rules of itemsets, their counts, and the items of each (-1 where a rule has none)."""
         inside = found.members[order]
         item = np.where(codes >= 0, self._items.first[:-1] + codes, 0)
-        owner, feature = np.nonzero(inside)
+        feature = np.nonzero(inside)[1]
         outcomes = list(self.labels_.classes)
         code = self.labels_.code_of(prediction)
         if code < 0:
@@ -375,7 +378,9 @@ class RuleExplainer:
     ) -> tuple[tuple[int, ...], ...]:
         """Rules that cover exactly the same training rows."""
         seen: dict[tuple[int, int, bytes], list[int]] = {}
-        same = np.unique(np.stack([counts.tp, counts.fp]), axis=1, return_inverse=True)[1].reshape(-1)
+        same = np.unique(np.stack([counts.tp, counts.fp]), axis=1, return_inverse=True)[1].reshape(
+            -1
+        )
         repeated = np.flatnonzero(np.bincount(same)[same] > 1) if len(same) else same
         for k in repeated.tolist():
             chosen = members[k][members[k] >= 0]

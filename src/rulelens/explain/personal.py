@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ class ExplanationSession(PreferenceSession):
             counts.tn,
             explanation.rules.lengths,
         )
-        labels = {k: r.antecedent() for k, r in enumerate(explanation.rules)}
+        labels: dict[Hashable, str] = {k: r.antecedent() for k, r in enumerate(explanation.rules)}
         super().__init__(evidence_criteria(evidence), labels=labels)
         self.explanation = explanation
 

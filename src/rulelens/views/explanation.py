@@ -137,8 +137,8 @@ def _apart_summary(fidelity: pd.DataFrame | None) -> list[str]:
     )
     if agree < LOW_FIDELITY * covered:
         line += (
-            " That is low: this row lies where the model changes its mind, and the rules hold "
-            "for the training rows only. Do not rely on them."
+            " That is low: the rules hold for the training rows, but often not beyond them. "
+            "Prefer rules that cover more rows, and do not rely on these."
         )
     return [line]
 
