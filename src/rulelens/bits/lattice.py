@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, floor
 from typing import Literal, TypeAlias
 
@@ -178,14 +178,17 @@ def qualifying_itemsets(
         stop: Stop = "impossible" if limit else "exhausted"
         none = np.zeros(0, dtype=np.int64)
         return Itemsets(np.zeros((0, width), dtype=bool), none, none, 0, stop)
-    if pure and minimal:
-        neg_columns = _maximal_rows(neg_columns)
     deadline = None if time_budget is None else time.perf_counter() + time_budget
     search = _Search(pos_columns, neg_columns, pos, neg, least, min_confidence, min_confirmation)
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
     stop, length, n_found = "exhausted", 0, 0
     alive = _Level.empty()
+    # Dropping rows that forbid nothing new costs as much as the short sets of a few items.
+    reduce_after = 3 if len(chosen) <= 32 else 1
     while True:
+        if pure and minimal and length == reduce_after:
+            search = replace(search, neg_columns=_maximal_rows(neg_columns))
+            alive = search.recount(alive)
         level = search.next_level(alive, minimal, pure, deadline if length else None)
         if isinstance(level, str):
             stop = level
@@ -412,6 +415,15 @@ class _Search:
         opened = _Level(*(np.concatenate([p[i] for p in open_parts]) for i in range(2)))
         a, b, c = (np.concatenate([p[i] for p in good_parts]) for i in range(3))
         return opened, (a, b, c)
+
+    def recount(self, level: _Level) -> _Level:
+        """The same open sets with their counts over the rows that this search looks at."""
+        fp = np.empty_like(level.fp)
+        step = max(64, _BATCH_BYTES // (8 * max(1, self.neg_columns.shape[1])))
+        for a in range(0, len(fp), step):
+            part = np.arange(a, min(a + step, len(fp)))
+            fp[part] = self._count(self.neg_columns, level.sets[:, :-1], part, level.sets[part, -1])
+        return _Level(level.sets, fp)
 
     def _qualifies(self, tp: NDArray[np.int64], fp: NDArray[np.int64]) -> NDArray[np.bool_]:
         # A quotient, not a product: 11/20 is 0.55 exactly as written, 0.55 * 20 is above 11.
