@@ -111,6 +111,20 @@ class Criteria:
                 f"Unknown criterion '{name}'. {did_you_mean(name, self.names)}"
             ) from None
 
+    def widened(self, names: Sequence[str]) -> Criteria:
+        """The same with a column of zeros for each of `names` that is not there yet.
+
+        Examples
+        --------
+        >>> Criteria(("a",), ("x",), [[1.0]]).widened(["x", "y"]).values
+        array([[1., 0.]])
+        """
+        extra = tuple(n for n in dict.fromkeys(names) if n not in self.names)
+        if not extra:
+            return self
+        values = np.hstack([self.values, np.zeros((len(self), len(extra)))])
+        return Criteria(self.alternatives, self.names + extra, values)
+
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Criteria:
         """Criteria of a pandas DataFrame: index = ids, columns = names, all gains.
@@ -255,18 +269,23 @@ def criterion_name(name: str, features: Sequence[str]) -> str:
 
 
 def unit_gain(name: str, column: ArrayLike, direction: Direction, n_rules: int) -> FloatArray:
-    """Column as a gain, after checking that it has one number in [0, 1] per rule."""
+    """Column as a gain, after checking that it has one number in [0, 1] per rule.
+
+    Only confirmation may be negative, down to -1.
+    """
     values = np.asarray(column, dtype=np.float64)
     if values.shape != (n_rules,):
         raise PreferenceError(
             f"Criterion '{name}' has shape {values.shape}, expected ({n_rules},): one value per "
             "rule."
         )
-    outside = ~((values >= 0) & (values <= 1))
+    # Nozick's confirmation of a rule below chance is negative, and stays so.
+    low = -1 if name == "confirmation" else 0
+    outside = ~((values >= low) & (values <= 1))
     if outside.any():
         i = int(np.argmax(outside))
         raise PreferenceError(
-            f"Criterion '{name}' is {values[i]!r} for rule {i}; a criterion must lie in [0, 1]. "
+            f"Criterion '{name}' is {float(values[i])!r} for rule {i}; it must lie in [{low}, 1]. "
             "Rescale it, or leave such rules out."
         )
     if direction not in ("gain", "cost"):
@@ -295,7 +314,8 @@ def rule_criteria(
     feature_names : sequence of str, length d
         Only features that occur in some rule become criteria.
     support, confirmation, complexity : arrays, shape (n_rules,), each in [0, 1]
-        Complexity is the number of conditions over d; it enters with its sign turned.
+        Confirmation may be negative, down to -1. Complexity is the number of conditions over d;
+        it enters with its sign turned.
     alternatives : sequence of hashable, optional
         Ids of the rules; 0, 1, 2 … by default.
     more : mapping of name to (column, direction), optional

@@ -216,3 +216,24 @@ def _largest_ball(rows: FloatArray, equal: FloatArray) -> Interior | None:
     radius = 0.0 if stuck.any() else float(best.point[n])
     kept = _scaled(rows)[moves]
     return Interior(center, radius, basis, -(kept @ basis), kept @ center)
+
+
+def cube_interior(polytope: Polytope, interior: Interior) -> Interior:
+    """The cone over P cut by the cube [0, 1]^m, seen from inside.
+
+    Uniform draws from it, divided by their sum, are compatible weights under the belief that each
+    weight is uniform on [0, 1] before normalising; that is not uniform on the simplex.
+    """
+    rows = polytope.inequalities
+    center = np.maximum(interior.center, 0.0)
+    center = center * (0.5 / center.max())
+    # The cone spans the hull of P and the ray through the centre.
+    spanned, _ = np.linalg.qr(np.column_stack([interior.basis, center]))
+    basis = np.ascontiguousarray(spanned)
+    open_ = (_scaled(rows) @ interior.center > TOLERANCE) & (
+        np.linalg.norm(_scaled(rows) @ basis, axis=1) > TOLERANCE
+    )
+    walls = np.vstack([-_scaled(rows)[open_] @ basis, basis])
+    slack = np.r_[_scaled(rows)[open_] @ center, 1.0 - center]
+    kept = np.linalg.norm(walls, axis=1) > TOLERANCE
+    return Interior(center, np.nan, basis, walls[kept], slack[kept])

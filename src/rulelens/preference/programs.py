@@ -34,8 +34,14 @@ def maximize(
     equal: ArrayLike = (),
     equal_values: ArrayLike = (),
     bounds: Bound | Sequence[Bound] = (None, None),
+    unbounded: str = "",
 ) -> Optimum | None:
     """Maximise objective·x subject to upper·x ≤ upper_limits, equal·x = equal_values, bounds.
+
+    Parameters
+    ----------
+    unbounded : str
+        Message of the error if the objective has no limit, where that has a meaning of its own.
 
     Returns
     -------
@@ -64,6 +70,8 @@ def maximize(
     )
     if found.status == 2:
         return None
+    if found.status == 3 and unbounded:
+        raise PreferenceError(unbounded)
     if found.status != 0:
         raise PreferenceError(
             f"The linear program over the weights was not solved: {found.message} "

@@ -1,30 +1,231 @@
-"""Which comparison to ask for next."""
+"""Which question to ask next, so that few answers settle what the person wants to know."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
+from rulelens.preference.acceptability import best_positions, expected_jaccard
 from rulelens.preference.analytic_center import AnalyticCenter
-from rulelens.preference.criteria import Criteria
+from rulelens.preference.criteria import Criteria, FloatArray, IntArray
 from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
 from rulelens.preference.ranking import rank_order
 from rulelens.preference.statements import Constraint, Indifferent, Prefer
 
+Goal: TypeAlias = Literal["top_k", "ranking", "best"]
+Form: TypeAlias = Literal["pair", "best_of_5", "insert"]
+GOALS: tuple[str, ...] = ("top_k", "ranking", "best")
+FORMS: tuple[str, ...] = ("pair", "best_of_5", "insert")
+
+ENOUGH = 0.95
+"""Expected Jaccard index of the top k above which more answers would change little."""
+
+_POOL = 70
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which of `a` and `b` is better?"""
+    """A question about alternatives, with what is known before it is answered.
+
+    Parameters
+    ----------
+    a, b : hashable
+        "Which is better, a or b?" With form "insert": where does `a` go among b, others?
+    others : tuple of hashable
+        More alternatives shown, with forms "best_of_5" and "insert".
+    form : {"pair", "best_of_5", "insert"}
+    information : float
+        Bits that the answer is expected to give, at most log2 of the number of answers; NaN if
+        it was not computed.
+    agreement : float
+        Jaccard index of the present top k with the person's own that is to be expected.
+    """
 
     a: Hashable
     b: Hashable
+    others: tuple[Hashable, ...] = ()
+    form: Form = "pair"
+    information: float = float("nan")
+    agreement: float = float("nan")
 
     @property
     def shown(self) -> tuple[Hashable, ...]:
         """The alternatives to show."""
-        return self.a, self.b
+        return self.a, self.b, *self.others
+
+    @property
+    def enough(self) -> bool:
+        """Whether one may stop: more answers would change little."""
+        return self.agreement >= ENOUGH
+
+
+def entropy(p: FloatArray) -> FloatArray:
+    """Bits of a yes/no answer with probability p of yes.
+
+    Examples
+    --------
+    >>> entropy(np.array([0.0, 0.5])).tolist()
+    [0.0, 1.0]
+    """
+    q = np.clip(p, 1e-12, 1 - 1e-12)
+    bits = -(q * np.log2(q) + (1 - q) * np.log2(1 - q))
+    return np.where((p <= 0) | (p >= 1), 0.0, bits)
+
+
+def pair_scores(
+    scores: FloatArray, chances: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Worth of asking about each pair: open, far apart, and both likely to matter.
+
+    Worth = H(p_ij) · sd(u_i - u_j) · sqrt(chance_i · chance_j), where p_ij is the share of draws
+    in which i scores higher.
+
+    Parameters
+    ----------
+    scores : array, shape (s, n)
+        Scores of n alternatives under s draws.
+    chances : array, shape (n,)
+        How likely each alternative matters, such as its chance to be among the best 10.
+
+    Returns
+    -------
+    i, j, worth, bits : arrays, one entry per pair i < j
+    """
+    n = scores.shape[1]
+    i, j = np.triu_indices(n, 1)
+    single = scores.astype(np.float32)
+    gap = single[:, i] - single[:, j]
+    # Equal scores (same criteria, or a tie that was stated) are no open question.
+    noise = np.float32(1e-6 * max(float(np.abs(single).max(initial=0.0)), 1e-30))
+    bits = entropy(np.asarray((gap > noise).mean(axis=0), dtype=np.float64))
+    spread = gap.std(axis=0, dtype=np.float64)
+    spread[spread <= noise] = 0.0
+    return i, j, bits * spread * np.sqrt(chances[i] * chances[j]), bits
+
+
+def goal_chances(values: FloatArray, draws: FloatArray, goal: Goal, k: int) -> FloatArray:
+    """How likely each alternative matters for `goal`, shape (n,).
+
+    "top_k": its chance to be among the best max(10, 2 k); "best": among the best 3; "ranking":
+    all matter alike.
+    """
+    n = len(values)
+    if goal == "ranking":
+        return np.ones(n)
+    depth = max(10, 2 * k) if goal == "top_k" else 3
+    best = best_positions(values, draws, depth)
+    return np.bincount(best.ravel(), minlength=n) / len(draws)
+
+
+def _pool(values: FloatArray, draws: FloatArray, chances: FloatArray, goal: Goal) -> IntArray:
+    """Positions worth comparing: the likeliest to matter, or for a ranking an even spread."""
+    n = len(values)
+    if n <= _POOL:
+        return np.arange(n)
+    if goal == "ranking":
+        order, _ = rank_order(values @ draws.mean(axis=0))
+        return np.sort(order[np.linspace(0, n - 1, _POOL).round().astype(np.int64)])
+    return np.sort(np.argsort(-chances, kind="stable")[:_POOL])
+
+
+def best_pair(
+    values: FloatArray,
+    draws: FloatArray,
+    *,
+    goal: Goal = "top_k",
+    k: int = 5,
+    asked: Callable[[int, int], bool] | None = None,
+) -> tuple[int, int, float] | None:
+    """Positions of the pair most worth asking about and the bits expected, or None.
+
+    Parameters
+    ----------
+    asked : callable, optional
+        Tells whether a pair is not to be asked again.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).dirichlet(np.ones(3), 500)
+    >>> values = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0.1]])
+    >>> best_pair(values, draws)[:2]
+    (0, 1)
+    """
+    chances = goal_chances(values, draws, goal, k)
+    pool = _pool(values, draws, chances, goal)
+    i, j, worth, bits = pair_scores(draws @ values[pool].T, chances[pool])
+    for pair in np.argsort(-worth, kind="stable"):
+        if worth[pair] <= 0:
+            return None
+        a, b = int(pool[i[pair]]), int(pool[j[pair]])
+        if asked is None or not asked(a, b):
+            return a, b, float(bits[pair])
+    return None
+
+
+def best_choice_set(
+    values: FloatArray, draws: FloatArray, size: int = 5, pool_size: int = 120
+) -> tuple[IntArray, float]:
+    """Set of alternatives to show for "which is best?", and the bits expected of the answer.
+
+    The set with the largest expected score of its best member, built greedily: each member is
+    the favourite of other weights.
+
+    References
+    ----------
+    Viappiani and Boutilier: Optimal Bayesian recommendation sets (2010).
+    """
+    mean_order, _ = rank_order(values @ draws.mean(axis=0))
+    often = np.bincount(best_positions(values, draws, 3).ravel(), minlength=len(values))
+    likely = np.argsort(-often, kind="stable")[: pool_size // 2]
+    pool = np.unique(np.r_[mean_order[: pool_size // 2], likely])
+    scores = draws @ values[pool].T
+    chosen: list[int] = []
+    current = np.full(len(draws), -np.inf)
+    for _ in range(min(size, len(pool))):
+        gain = np.maximum(scores, current[:, None]).mean(axis=0)
+        gain[chosen] = -np.inf
+        pick = int(gain.argmax())
+        chosen.append(pick)
+        current = np.maximum(current, scores[:, pick])
+    share = np.bincount(scores[:, chosen].argmax(axis=1), minlength=len(chosen)) / len(draws)
+    return pool[chosen], _bits(share)
+
+
+def best_insertion(
+    values: FloatArray,
+    draws: FloatArray,
+    chain: Sequence[int],
+    *,
+    goal: Goal = "top_k",
+    k: int = 5,
+    skip: Collection[int] = (),
+) -> tuple[int, float] | None:
+    """Alternative whose place in the ranked `chain` is most open, and the bits expected."""
+    chances = goal_chances(values, draws, goal, k)
+    pool = np.setdiff1d(_pool(values, draws, chances, goal), np.r_[list(chain), list(skip)])
+    if len(pool) == 0:
+        return None
+    known = draws @ values[list(chain)].T
+    place = np.stack([(known > s[:, None]).sum(axis=1) for s in (draws @ values[pool].T).T])
+    bits = np.array([_bits(np.bincount(p, minlength=1) / len(draws)) for p in place])
+    worth = bits * (0.15 + chances[pool])
+    pick = int(worth.argmax())
+    return (int(pool[pick]), float(bits[pick])) if bits[pick] > 0 else None
+
+
+def _bits(shares: FloatArray) -> float:
+    positive = shares[shares > 0]
+    return float(-(positive * np.log2(positive)).sum())
+
+
+def agreement(values: FloatArray, draws: FloatArray, k: int) -> float:
+    """Expected Jaccard index of the top k by mean weights with the top k under each draw."""
+    k = min(k, len(values))
+    top = rank_order(values @ draws.mean(axis=0))[0][:k]
+    return expected_jaccard(top, best_positions(values, draws, k))
 
 
 def decided_pairs(constraints: Iterable[Constraint]) -> set[frozenset[Hashable]]:

@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.criteria import Criteria, FloatArray
-from rulelens.preference.notation import parse_ranking
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.statements import (
-    Constraint,
-    Indifferent,
-    Prefer,
-    Ranking,
-    Statement,
-    alternatives_in,
-    check,
-    constraints_of,
-    phrase,
-)
+from rulelens.preference.statement_log import StatementLog
+from rulelens.preference.statements import Recalled, Statement
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rulelens.preference.acceptability import Outlook
     from rulelens.preference.conflict import Conflict
+    from rulelens.preference.hit_and_run import WeightSample
+    from rulelens.preference.identifiability import Identifiability
     from rulelens.preference.polytope import Interior, Polytope
-    from rulelens.preference.questions import Question
+    from rulelens.preference.questions import Form, Goal, Question
+    from rulelens.preference.relations import Certificate, ExtremeRanks
+    from rulelens.preference.repair import Repair
 
-Method: TypeAlias = Literal["analytic", "max_eps", "chebyshev"]
-METHODS: tuple[str, ...] = ("analytic", "max_eps", "chebyshev")
+Method: TypeAlias = Literal["analytic", "max_eps", "chebyshev", "centroid", "bayes_pl"]
+METHODS: tuple[str, ...] = ("analytic", "max_eps", "chebyshev", "centroid", "bayes_pl")
+Prior: TypeAlias = Literal["simplex", "uniform"]
+PRIORS: tuple[str, ...] = ("simplex", "uniform")
 
 
-class PreferenceSession:
+class PreferenceSession(StatementLog):
     """Learns which alternatives a person prefers, from a few statements.
 
     Parameters
@@ -43,6 +41,9 @@ class PreferenceSession:
         Alternatives by criteria, all gains (index = ids, columns = names). At least 2 rows.
     labels : mapping of id to str, optional
         Names of the alternatives in messages; the ids themselves by default.
+    background : sequence of Recalled, optional
+        Statements about other alternatives, from a `Profile`; criteria that occur only there join
+        with the value 0.
 
     Notes
     -----
@@ -68,105 +69,13 @@ class PreferenceSession:
         criteria: Criteria | pd.DataFrame,
         *,
         labels: Mapping[Hashable, str] | None = None,
+        background: Sequence[Recalled] = (),
     ) -> None:
-        if not isinstance(criteria, Criteria):
-            if not (hasattr(criteria, "index") and hasattr(criteria, "columns")):
-                raise PreferenceError(
-                    f"A session needs Criteria or a pandas DataFrame, found "
-                    f"{type(criteria).__name__}. Put alternatives in rows, criteria in columns."
-                )
-            criteria = Criteria.from_frame(criteria)
-        if len(criteria) < 2:
-            raise PreferenceError(
-                f"There {'is' if len(criteria) == 1 else 'are'} {len(criteria)} alternative"
-                f"{'' if len(criteria) == 1 else 's'}; at least 2 are needed to prefer one."
-            )
-        self._criteria = criteria
-        self._labels = dict(labels or {})
-        self._statements: tuple[Statement, ...] = ()
+        super().__init__(criteria, labels=labels, background=background)
         self._known: tuple[tuple[Statement, ...], Polytope, Interior | None] | None = None
+        self._samples: dict[tuple[Any, ...], WeightSample] = {}
 
-    # --- what was said -----------------------------------------------------------------------
-
-    @property
-    def criteria(self) -> Criteria:
-        """The alternatives and their criteria."""
-        return self._criteria
-
-    @property
-    def labels(self) -> Mapping[Hashable, str]:
-        """Names of alternatives in messages."""
-        return dict(self._labels)
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """Everything stated so far and not undone, in order."""
-        return self._statements
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The statements in the user's words."""
-        return tuple(phrase(s, self._labels) for s in self._statements)
-
-    @property
-    def reference(self) -> tuple[Hashable, ...]:
-        """Ids that occur in statements, in order of first mention."""
-        named = (a for s in self._statements for a in alternatives_in(s))
-        return tuple(dict.fromkeys(named))
-
-    def add(self, statement: Statement) -> Self:
-        """Add any statement; one that names what is unknown is an error and is not kept."""
-        check(statement, self._criteria)
-        self._statements = (*self._statements, statement)
-        return self
-
-    def rank(self, ranking: str | Sequence[Hashable | Sequence[Hashable]]) -> Self:
-        """State a ranking, best first: ``[3, 6, [9, 7]]`` or ``"3>6>9=7"``; a list is a tie.
-
-        Raises
-        ------
-        PreferenceError
-            An unknown id, an id named twice, fewer than 2 ids, or text that cannot be read.
-        """
-        if isinstance(ranking, str):
-            parsed = parse_ranking(ranking)
-            return self.add(Ranking(tuple(tuple(self.resolve(t) for t in g) for g in parsed)))
-        groups: list[tuple[Hashable, ...]] = []
-        for item in ranking:
-            if item in self._criteria or isinstance(item, str) or not isinstance(item, Sequence):
-                groups.append((self.resolve(item),))
-            else:
-                groups.append(tuple(self.resolve(a) for a in item))
-        return self.add(Ranking(tuple(groups)))
-
-    def prefer(self, better: Hashable, worse: Hashable) -> Self:
-        """State that `better` is better than `worse`."""
-        return self.add(Prefer(self.resolve(better), self.resolve(worse)))
-
-    def indifferent(self, first: Hashable, second: Hashable) -> Self:
-        """State that both are equally good."""
-        return self.add(Indifferent(self.resolve(first), self.resolve(second)))
-
-    def undo(self) -> Self:
-        """Withdraw the last statement; an error if there is none."""
-        if not self._statements:
-            raise PreferenceError("There is nothing to undo: no statement was made yet.")
-        self._statements = self._statements[:-1]
-        return self
-
-    def resolve(self, alternative: Hashable) -> Hashable:
-        """Id that `alternative` means: itself, or the one id whose text it is."""
-        if isinstance(alternative, str) and alternative not in self._criteria:
-            same = [a for a in self._criteria.alternatives if str(a) == alternative]
-            if len(same) == 1:
-                return same[0]
-        return self._criteria.alternatives[self._criteria.position(alternative)]
-
-    # --- what follows from it ----------------------------------------------------------------
-
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The statements as linear constraints on the weights."""
-        return constraints_of(self._statements, self._criteria, labels=self._labels)
+    # --- the weights that agree --------------------------------------------------------------
 
     def polytope(self) -> Polytope:
         """The weights that agree with every statement."""
@@ -178,6 +87,7 @@ class PreferenceSession:
         if self._known is None or self._known[0] is not self._statements:
             polytope = Polytope.of(self.constraints(), len(self._criteria.names))
             self._known = (self._statements, polytope, polytope.interior())
+            self._samples = {}
         return self._known[1], self._known[2]
 
     def _interior(self) -> Interior:
@@ -204,22 +114,58 @@ class PreferenceSession:
             "the margin that is left is below what numbers can tell apart.",
         )
 
+    def repair(self) -> Repair:
+        """The fewest elementary statements to withdraw so that the rest can hold together."""
+        from rulelens.preference.repair import smallest_repair
+
+        return smallest_repair(self.constraints(), len(self._criteria.names))
+
+    def sample(
+        self, n_draws: int = 8_000, *, prior: Prior = "simplex", random_state: int = 0
+    ) -> WeightSample:
+        """Draws of weights that agree with every statement.
+
+        Parameters
+        ----------
+        n_draws : int
+        prior : {"simplex", "uniform"}
+            What is believed before anything is said: "simplex", all weights alike; "uniform",
+            each weight drawn from [0, 1] and all divided by their sum, which prefers even weights.
+        random_state : int
+        """
+        from rulelens.preference.hit_and_run import sample_weights
+        from rulelens.preference.polytope import cube_interior
+
+        if prior not in PRIORS:
+            raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
+        interior = self._interior()
+        key = (n_draws, prior, random_state)
+        if key not in self._samples:
+            if prior == "uniform":
+                interior = cube_interior(self.polytope(), interior)
+            self._samples[key] = sample_weights(interior, n_draws, random_state=random_state)
+        return self._samples[key]
+
+    # --- the ranking -------------------------------------------------------------------------
+
     def result(self, method: str = "analytic", k: int = 5) -> PreferenceResult:
         """Weights by `method`, and all alternatives ranked by them.
 
         Parameters
         ----------
-        method : {"analytic", "max_eps", "chebyshev"}
+        method : {"analytic", "max_eps", "chebyshev", "centroid", "bayes_pl"}
             "analytic" is the centre of the compatible weights and the default; "max_eps" the
-            paper's largest margin; "chebyshev" the centre of the largest ball.
+            paper's largest margin; "chebyshev" the centre of the largest ball; "centroid" the mean
+            of a sample, refused if the sample is poor; "bayes_pl" takes the statements as noisy,
+            so that contradictions are no error.
         k : int
             How many alternatives `PreferenceResult.top` gives.
 
         Raises
         ------
         PreferenceError
-            The statements contradict each other (the message names a smallest conflict), or
-            "max_eps" without any strict statement.
+            The statements contradict each other (the message names a smallest conflict),
+            "max_eps" without any strict statement, or a sample too poor for a centroid.
         OptionError
             An unknown method, or k < 1.
         """
@@ -230,10 +176,20 @@ class PreferenceSession:
         return self._finish(self._ranked(weights, method=method, k=k, notes=notes))
 
     def _weights(self, method: str) -> tuple[FloatArray, list[str]]:
-        interior = self._interior()
         notes = []
-        if not self._statements:
+        if not self._statements and not self._background:
             notes.append("Nothing was stated yet: all criteria weigh the same.")
+        if method == "bayes_pl":
+            from rulelens.preference.plackett_luce import sample_noisy
+
+            posterior = sample_noisy(self._criteria, (*self._background, *self._statements))
+            notes.append(
+                f"Statements were taken as noisy, at {posterior.noise.mean():.2f} of the spread of "
+                f"scores; effective sample size {posterior.sample.ess:.0f}, R-hat "
+                f"{posterior.sample.rhat:.3f}."
+            )
+            return posterior.sample.centroid(), notes
+        interior = self._interior()
         if method == "max_eps":
             from rulelens.preference.max_epsilon import max_epsilon
 
@@ -244,6 +200,14 @@ class PreferenceSession:
         if method == "chebyshev":
             weights = np.maximum(interior.center, 0.0)
             return weights / weights.sum(), notes
+        if method == "centroid":
+            sample = self.sample()
+            notes.append(
+                f"Centroid of {len(sample.draws):,} draws: effective sample size "
+                f"{sample.ess:.0f}, R-hat {sample.rhat:.3f}, standard error of a weight at most "
+                f"{sample.mcse.max():.1e}."
+            )
+            return sample.centroid(), notes
         from rulelens.preference.analytic_center import analytic_center
 
         return analytic_center(interior).weights, notes
@@ -267,16 +231,148 @@ class PreferenceSession:
         """Hook for subclasses: what `result` returns is this method's answer."""
         return result
 
-    def next_question(self) -> Question | None:
-        """The comparison whose answer is most open, or None if none would tell anything new."""
-        from rulelens.preference.analytic_center import analytic_center
-        from rulelens.preference.questions import decided_pairs, nearest_pair
+    # --- how settled it is -------------------------------------------------------------------
 
-        interior = self._interior()
-        return nearest_pair(
+    def outlook(
+        self,
+        result: PreferenceResult | None = None,
+        *,
+        prior: Prior = "simplex",
+        level: float = 0.95,
+    ) -> Outlook:
+        """How far `result` (by default of the default method) is to be trusted.
+
+        Expected Kendall τ and Jaccard index with the person's own ranking, chances to be first and
+        in the top k, and the credible set of the best alternative.
+        """
+        from rulelens.preference.acceptability import outlook
+
+        told = self.result() if result is None else result
+        sample = self.sample(prior=prior)
+        return outlook(
             self._criteria,
-            self.polytope(),
-            interior,
-            analytic_center(interior),
-            decided_pairs(self.constraints()),
+            self._criteria.values @ np.array(list(told.weights.values())),
+            sample.draws,
+            k=told.k,
+            reference=self.reference,
+            level=level,
+            ess=sample.ess,
+            rhat=sample.rhat,
         )
+
+    def necessary(self, better: Hashable, worse: Hashable) -> Certificate | None:
+        """Proof that `better` is as good as `worse` for all compatible weights, or None."""
+        from rulelens.preference.relations import necessary
+
+        self._interior()
+        pair = self.resolve(better), self.resolve(worse)
+        return necessary(self._criteria, self.constraints(), *pair, labels=self._labels)
+
+    def possible(self, better: Hashable, worse: Hashable) -> bool:
+        """Whether some compatible weights put `better` above `worse` by a margin."""
+        from rulelens.preference.relations import possible
+
+        self._interior()
+        row = self._criteria.row(self.resolve(better)) - self._criteria.row(self.resolve(worse))
+        return possible(self.polytope(), row) is not None
+
+    def necessary_pairs(self) -> tuple[Certificate, ...]:
+        """Certificates of all necessary preferences between two alternatives."""
+        from rulelens.preference.relations import necessary_pairs
+
+        draws = self.sample().draws
+        return necessary_pairs(self._criteria, self.constraints(), draws=draws, labels=self._labels)
+
+    def extreme_ranks(self, alternative: Hashable, *, margin: float = 0.01) -> ExtremeRanks:
+        """Best and worst rank of an alternative where every strict statement keeps `margin`."""
+        from rulelens.preference.relations import extreme_ranks
+
+        self._interior()
+        chosen = self.resolve(alternative)
+        return extreme_ranks(self._criteria, self.polytope(), chosen, margin=margin)
+
+    def identifiability(self) -> Identifiability:
+        """Which weights the criteria can tell apart at all, and how free they still are."""
+        from rulelens.preference.identifiability import identifiability
+
+        return identifiability(self._criteria, self._interior())
+
+    # --- questions ---------------------------------------------------------------------------
+
+    def next_question(
+        self,
+        goal: Goal = "top_k",
+        form: Form = "pair",
+        k: int = 5,
+        *,
+        random_state: int = 0,
+    ) -> Question | None:
+        """The question most worth asking, or None if no answer would tell anything new.
+
+        Parameters
+        ----------
+        goal : {"top_k", "ranking", "best"}
+            What the answers are to settle.
+        form : {"pair", "best_of_5", "insert"}
+            "insert" asks where an alternative goes in the latest ranking that was stated.
+        k : int
+            Size of the top for goal "top_k" and for `Question.agreement`.
+        random_state : int
+            Of the sample of weights that questions are judged by.
+        """
+        from rulelens.preference.inquiry import ask
+
+        return ask(self, goal, form, checked_k(k), random_state=random_state)
+
+    # --- keeping it --------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain state: criteria, statements and events, JSON-safe and versioned."""
+        from rulelens.preference.session_file import session_to_dict
+
+        return session_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Session from what `to_dict` gave, replaying every event."""
+        from rulelens.preference.session_file import session_from_dict
+
+        return session_from_dict(data, build=cls)[0]
+
+    def save(self, path: str | Path) -> None:
+        """Write the session as JSON; the file is complete or untouched, never half written."""
+        from rulelens.preference.session_file import save_session
+
+        save_session(self, path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        criteria: Criteria | pd.DataFrame | None = None,
+        *,
+        missing: Literal["error", "set_aside"] = "error",
+    ) -> Self:
+        """Read a session that `save` wrote, replaying every event.
+
+        Parameters
+        ----------
+        path : str or Path
+        criteria : Criteria or DataFrame, optional
+            Other alternatives to use instead of the saved ones.
+        missing : {"error", "set_aside"}
+            What to do with statements about alternatives that these do not have: refuse, or leave
+            them out and list them in `set_aside`.
+        """
+        from rulelens.preference.session_file import load_session
+
+        session, aside = load_session(path, criteria, missing=missing, build=cls)
+        session._set_aside = aside
+        return session
+
+    _set_aside: tuple[str, ...] = ()
+
+    @property
+    def set_aside(self) -> tuple[str, ...]:
+        """Statements that `load` left out because their alternatives are no longer there."""
+        return self._set_aside

@@ -6,11 +6,12 @@ constraint on the weights, homogeneous because the weights sum to 1.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rulelens.errors import PreferenceError
 from rulelens.preference.criteria import Criteria, FloatArray
@@ -113,7 +114,42 @@ class WeightBound:
             )
 
 
-Statement: TypeAlias = Prefer | Indifferent | Ranking | Intensity | BestOf | WeightBound
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An elementary statement about other alternatives, kept as what it says about weights.
+
+    Parameters
+    ----------
+    kind : {"strict", "weak", "equal"}
+        The sum of value × weight over the terms is > 0, ≥ 0 or = 0.
+    terms : tuple of (criterion name, value)
+        Names once each, no zeros.
+    phrase : str
+        What was said, in the user's words at that time.
+    about : str
+        What it was said about, such as "row 17".
+    """
+
+    kind: Kind
+    terms: tuple[tuple[str, float], ...]
+    phrase: str
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("strict", "weak", "equal"):
+            raise PreferenceError(
+                f"A recalled statement has kind {self.kind!r}. Expected strict, weak or equal."
+            )
+        object.__setattr__(self, "terms", tuple((str(n), float(v)) for n, v in self.terms))
+        names = [n for n, _ in self.terms]
+        if len(set(names)) < len(names) or not all(np.isfinite(v) for _, v in self.terms):
+            raise PreferenceError(
+                f"The recalled statement '{self.phrase}' names a criterion twice or has a value "
+                "that is not finite."
+            )
+
+
+Statement: TypeAlias = Prefer | Indifferent | Ranking | Intensity | BestOf | WeightBound | Recalled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +216,7 @@ def alternatives_in(statement: Statement) -> tuple[Hashable, ...]:
             ids = (a, b, c, d)
         case BestOf(_, shown):
             ids = shown
-        case WeightBound():
+        case WeightBound() | Recalled():
             ids = ()
     return tuple(dict.fromkeys(ids))
 
@@ -214,6 +250,8 @@ def phrase(statement: Statement, labels: Mapping[Hashable, str] | None = None) -
             sides = [f"at least {low}"] if low is not None else []
             sides += [f"at most {high}"] if high is not None else []
             return f"weight of '{criterion}' {' and '.join(sides)}"
+        case Recalled():
+            return f"{statement.phrase} ({statement.about or 'earlier'})"
 
 
 def check(statement: Statement, criteria: Criteria) -> None:
@@ -229,26 +267,61 @@ def check(statement: Statement, criteria: Criteria) -> None:
             )
         case WeightBound(name):
             criteria.column(name)
+        case Recalled():
+            for name, _ in statement.terms:
+                criteria.column(name)
         case _:
             pass
 
 
-def _constraint(statement: Statement, criteria: Criteria) -> tuple[Kind, FloatArray]:
-    row = criteria.row
+def kind_of(statement: Statement) -> Kind:
+    """Whether the elementary `statement` is a strict, a weak or an equality constraint."""
     match statement:
-        case Prefer(a, b):
-            return "strict", row(a) - row(b)
-        case Indifferent(a, b):
-            return "equal", row(a) - row(b)
+        case Indifferent():
+            return "equal"
+        case WeightBound():
+            return "weak"
+        case Recalled(kind):
+            return kind
+        case _:
+            return "strict"
+
+
+def constraint_row(
+    statement: Statement,
+    row: Callable[[Hashable], NDArray[Any]],
+    unit: Callable[[str], NDArray[Any]],
+    number: Callable[[float], Any] = float,
+    nothing: Any = 0.0,
+) -> NDArray[Any]:
+    """Row g of the elementary `statement`, in whatever numbers `row`, `unit` and `number` give.
+
+    Parameters
+    ----------
+    row : callable
+        Values of an alternative.
+    unit : callable
+        1 for the named criterion, 0 for the others.
+    number : callable
+        Turns a bound into the same kind of number.
+    nothing : number or array
+        Zero in that kind of number.
+    """
+    found: NDArray[Any]
+    match statement:
+        case Prefer(a, b) | Indifferent(a, b):
+            found = row(a) - row(b)
         case Intensity(a, b, c, d):
-            return "strict", (row(a) - row(b)) - (row(c) - row(d))
+            found = (row(a) - row(b)) - (row(c) - row(d))
         case WeightBound(name, low, high):
             # w_j >= low is (e_j - low·1)·w >= 0, because the weights sum to 1.
-            unit = np.zeros(len(criteria.names))
-            unit[criteria.column(name)] = 1.0
-            return "weak", unit - low if low is not None else float(high or 0.0) - unit
-        case Ranking() | BestOf():  # pragma: no cover - elementary() leaves none
+            lower = low is not None
+            found = unit(name) - number(low or 0.0) if lower else number(high or 0.0) - unit(name)
+        case Recalled(_, terms):
+            found = sum((unit(name) * number(value) for name, value in terms), start=nothing)
+        case Ranking() | BestOf():
             raise PreferenceError(f"{statement!r} is not elementary. Expand it first.")
+    return found
 
 
 def constraints_of(
@@ -270,10 +343,16 @@ def constraints_of(
     >>> [(k.kind, k.row.tolist(), k.phrase) for k in constraints_of([Prefer("a", "b")], c)]
     [('strict', [1.0, -0.5], 'a over b')]
     """
+    identity = np.eye(len(criteria.names))
+
+    def unit(name: str) -> FloatArray:
+        found: FloatArray = identity[criteria.column(name)]
+        return found
+
     result = []
     for source, statement in enumerate(statements):
         check(statement, criteria)
         for part in elementary(statement):
-            kind, row = _constraint(part, criteria)
-            result.append(Constraint(row, kind, part, source, phrase(part, labels)))
+            row = constraint_row(part, criteria.row, unit, nothing=np.zeros(len(identity)))
+            result.append(Constraint(row, kind_of(part), part, source, phrase(part, labels)))
     return tuple(result)

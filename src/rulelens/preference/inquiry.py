@@ -1,0 +1,119 @@
+"""Asking a session's next question: sample the weights, pick by goal and form."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from rulelens.errors import OptionError, PreferenceError, did_you_mean
+from rulelens.preference.analytic_center import analytic_center
+from rulelens.preference.criteria import FloatArray
+from rulelens.preference.hit_and_run import sample_weights
+from rulelens.preference.questions import (
+    FORMS,
+    GOALS,
+    Form,
+    Goal,
+    Question,
+    agreement,
+    best_choice_set,
+    best_insertion,
+    best_pair,
+    decided_pairs,
+    nearest_pair,
+)
+from rulelens.preference.statements import Ranking
+
+if TYPE_CHECKING:
+    from rulelens.preference.session import PreferenceSession
+
+_DRAWS = 2_048
+_CHAINS = 256
+
+
+def ask(
+    session: PreferenceSession, goal: Goal, form: Form, k: int, *, random_state: int
+) -> Question | None:
+    """The question most worth asking in `session`; see `PreferenceSession.next_question`."""
+    if goal not in GOALS:
+        raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
+    if form not in FORMS:
+        raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
+    interior = session._interior()
+    if interior.dimension == 0:
+        return None
+    center = analytic_center(interior)
+    draws = sample_weights(
+        interior, _DRAWS, center=center, n_chains=_CHAINS, random_state=random_state
+    ).draws
+    values, ids = session.criteria.values, session.criteria.alternatives
+    known = agreement(values, draws, k)
+    skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
+    if form == "insert":
+        return _insertion(session, draws, goal, k, skipped, known)
+    if form == "best_of_5":
+        chosen, bits = best_choice_set(values, draws)
+        shown = [ids[i] for i in chosen.tolist()]
+        if bits > 0 and len(shown) > 2 and frozenset(shown) not in skipped:
+            return Question(shown[0], shown[1], tuple(shown[2:]), "best_of_5", bits, known)
+        # Fewer than three are in question, or this set was skipped: a pair asks the same.
+    decided = decided_pairs(session.constraints()) | skipped
+    found = best_pair(
+        values,
+        draws,
+        goal=goal,
+        k=k,
+        asked=lambda i, j: frozenset((ids[i], ids[j])) in decided,
+    )
+    if found is not None:
+        return Question(ids[found[0]], ids[found[1]], information=found[2], agreement=known)
+    # All draws agree on all pairs: is any pair still open for certain?
+    rest = nearest_pair(session.criteria, session.polytope(), interior, center, decided)
+    return rest and Question(rest.a, rest.b, information=0.0, agreement=known)
+
+
+def _insertion(
+    session: PreferenceSession,
+    draws: FloatArray,
+    goal: Goal,
+    k: int,
+    skipped: set[frozenset[Hashable]],
+    known: float,
+) -> Question | None:
+    chain = ranked_chain(session)
+    position = session.criteria.position
+    places = [position(a) for a in chain]
+    passed = [position(a) for s in skipped for a in s - set(chain) if len(s) == len(chain) + 1]
+    found = best_insertion(session.criteria.values, draws, places, goal=goal, k=k, skip=passed)
+    if found is None:
+        return None
+    new = session.criteria.alternatives[found[0]]
+    return Question(new, chain[0], chain[1:], "insert", found[1], known)
+
+
+def ranked_chain(session: PreferenceSession) -> tuple[Hashable, ...]:
+    """The latest stated ranking, widened by what was inserted into it since.
+
+    Raises
+    ------
+    PreferenceError
+        No ranking was stated.
+    """
+    chain: list[Hashable] = []
+    for statement in session.statements:
+        if not isinstance(statement, Ranking) or len(statement.groups) < 2:
+            continue
+        line = [group[0] for group in statement.groups]
+        new = [a for a in line if a not in chain]
+        if chain and len(new) == 1 and len(line) <= 3 and len(line) > 1:
+            at = line.index(new[0])
+            after = chain.index(line[at - 1]) + 1 if at else chain.index(line[1])
+            chain.insert(after, new[0])
+        else:
+            chain = line
+    if not chain:
+        raise PreferenceError(
+            "Form 'insert' asks where an alternative goes in a ranking, but none was stated. "
+            "State one with rank([...]), or ask for form 'pair'."
+        )
+    return tuple(chain)

@@ -1,0 +1,116 @@
+"""The fewest statements to withdraw so that the rest can hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from rulelens.errors import PreferenceError
+from rulelens.preference.conflict import consistent
+from rulelens.preference.statements import Constraint, Statement
+
+_SCALE = 100.0
+_MARGIN = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A smallest set of elementary statements whose withdrawal ends the contradiction.
+
+    Parameters
+    ----------
+    statements : tuple of Statement
+    phrases : tuple of str
+        The same in the user's words.
+    sources : tuple of int
+        For each, the position of the statement in the session that it came from.
+    n_kept : int
+        How many elementary statements stay.
+    """
+
+    statements: tuple[Statement, ...]
+    phrases: tuple[str, ...]
+    sources: tuple[int, ...]
+    n_kept: int
+
+    def __str__(self) -> str:
+        if not self.phrases:
+            return "Nothing needs to be withdrawn: some weights agree with everything."
+        return (
+            f"Withdraw {'; '.join(self.phrases)}, and the other {self.n_kept} can hold together. "
+            "No smaller set does it."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe dict with phrases, sources and the sentence."""
+        return {
+            "phrases": list(self.phrases),
+            "sources": list(self.sources),
+            "n_kept": self.n_kept,
+            "text": str(self),
+        }
+
+
+def smallest_repair(constraints: Sequence[Constraint], n_weights: int) -> Repair:
+    """Fewest elementary statements to withdraw, newer ones first where the number is equal.
+
+    Strict statements that stay hold by at least 1e-5 of their largest difference.
+
+    Raises
+    ------
+    PreferenceError
+        The mixed-integer program was not solved.
+
+    Examples
+    --------
+    >>> from rulelens.preference.criteria import Criteria
+    >>> from rulelens.preference.statements import Prefer, constraints_of
+    >>> c = Criteria(("a", "b"), ("x", "y"), [[1, 0], [0, 1]])
+    >>> said = [Prefer("a", "b"), Prefer("b", "a"), Prefer("a", "b")]
+    >>> smallest_repair(constraints_of(said, c), 2).phrases
+    ('b over a',)
+    """
+    n = len(constraints)
+    if n == 0 or consistent(constraints, n_weights):
+        return Repair((), (), (), n)
+    rows = np.array([c.row for c in constraints])
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(largest > 0, largest, 1.0)
+    strict = np.array([c.kind == "strict" for c in constraints])
+    equal = np.array([c.kind == "equal" for c in constraints])
+    need = np.where(strict, _MARGIN * _SCALE, 0.0)
+    # A withdrawn statement may be violated by as much as its row can be on the simplex.
+    give = np.diag(need - rows.min(axis=1, initial=0.0) * _SCALE)
+    take = np.diag(np.maximum(rows.max(axis=1), 0.0) * _SCALE)
+    parts = [
+        LinearConstraint(np.r_[np.ones(n_weights), np.zeros(n)][None], _SCALE, _SCALE),
+        LinearConstraint(np.hstack([rows, give]), need, np.inf),
+    ]
+    if equal.any():
+        parts.append(LinearConstraint(np.hstack([rows, -take])[equal], -np.inf, 0.0))
+    found = milp(
+        np.r_[np.zeros(n_weights), 1.0 - 1e-3 * np.arange(n) / n],
+        constraints=parts,
+        integrality=np.r_[np.zeros(n_weights), np.ones(n)],
+        bounds=Bounds(0.0, np.r_[np.full(n_weights, np.inf), np.ones(n)]),
+    )
+    if found.x is None:  # pragma: no cover - withdrawing all is always possible
+        raise PreferenceError(f"The smallest repair was not found: {found.message}")
+    withdrawn = np.flatnonzero(found.x[n_weights:] > 0.5).tolist()
+    kept = [c for i, c in enumerate(constraints) if i not in set(withdrawn)]
+    if not consistent(kept, n_weights):  # pragma: no cover - solver tolerance
+        raise PreferenceError(
+            "The smallest repair is too close to call in floating point. Withdraw one of the "
+            "statements that conflict() names."
+        )
+    gone = [constraints[i] for i in withdrawn]
+    return Repair(
+        tuple(c.statement for c in gone),
+        tuple(c.phrase for c in gone),
+        tuple(c.source for c in gone),
+        len(kept),
+    )

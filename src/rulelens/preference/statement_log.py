@@ -1,0 +1,265 @@
+"""The statements of a conversation, in order, with everything that happened to them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+from rulelens.errors import PreferenceError
+from rulelens.preference.criteria import Criteria
+from rulelens.preference.notation import parse_ranking
+from rulelens.preference.statements import (
+    BestOf,
+    Constraint,
+    Indifferent,
+    Intensity,
+    Prefer,
+    Ranking,
+    Recalled,
+    Statement,
+    WeightBound,
+    alternatives_in,
+    check,
+    constraints_of,
+    phrase,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rulelens.preference.questions import Question
+
+Action: TypeAlias = Literal["state", "undo", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: a statement made or undone, or a question skipped.
+
+    Parameters
+    ----------
+    action : {"state", "undo", "skip"}
+    statement : Statement or None
+        What was stated or undone.
+    shown : tuple of hashable
+        Alternatives of the question that was skipped.
+    at : str
+        Time in UTC, ISO 8601.
+    """
+
+    action: Action
+    statement: Statement | None = None
+    shown: tuple[Hashable, ...] = ()
+    at: str = ""
+
+
+class StatementLog:
+    """Statements about the alternatives of `criteria`; the first half of a session.
+
+    Parameters
+    ----------
+    criteria : Criteria or pandas DataFrame
+    labels : mapping of id to str, optional
+    background : sequence of Recalled
+        Statements of a profile, which hold besides those made here and cannot be undone here.
+    """
+
+    def __init__(
+        self,
+        criteria: Criteria | pd.DataFrame,
+        *,
+        labels: Mapping[Hashable, str] | None = None,
+        background: Sequence[Recalled] = (),
+    ) -> None:
+        if not isinstance(criteria, Criteria):
+            if not (hasattr(criteria, "index") and hasattr(criteria, "columns")):
+                raise PreferenceError(
+                    f"A session needs Criteria or a pandas DataFrame, found "
+                    f"{type(criteria).__name__}. Put alternatives in rows, criteria in columns."
+                )
+            criteria = Criteria.from_frame(criteria)
+        if len(criteria) < 2:
+            raise PreferenceError(
+                f"There {'is' if len(criteria) == 1 else 'are'} {len(criteria)} alternative"
+                f"{'' if len(criteria) == 1 else 's'}; at least 2 are needed to prefer one."
+            )
+        recalled = tuple(background)
+        self._criteria = criteria.widened([n for r in recalled for n, _ in r.terms])
+        self._background = recalled
+        self._labels = dict(labels or {})
+        self._statements: tuple[Statement, ...] = ()
+        self._events: tuple[Event, ...] = ()
+        self._now = ""
+
+    @property
+    def criteria(self) -> Criteria:
+        """The alternatives and their criteria."""
+        return self._criteria
+
+    @property
+    def labels(self) -> Mapping[Hashable, str]:
+        """Names of alternatives in messages."""
+        return dict(self._labels)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything stated so far and not undone, in order."""
+        return self._statements
+
+    @property
+    def background(self) -> tuple[Recalled, ...]:
+        """Statements of a profile, which hold besides those made here."""
+        return self._background
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order: the audit of this session."""
+        return self._events
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The statements in the user's words."""
+        return tuple(phrase(s, self._labels) for s in self._statements)
+
+    @property
+    def reference(self) -> tuple[Hashable, ...]:
+        """Ids that occur in statements, in order of first mention."""
+        named = (a for s in self._statements for a in alternatives_in(s))
+        return tuple(dict.fromkeys(named))
+
+    def add(self, statement: Statement) -> Self:
+        """Add any statement; one that names what is unknown is an error and is not kept."""
+        check(statement, self._criteria)
+        self._statements = (*self._statements, statement)
+        self._record("state", statement)
+        return self
+
+    @contextmanager
+    def clock(self, at: str) -> Iterator[None]:
+        """Record events as of the time `at`, while an earlier session is replayed."""
+        self._now = at
+        try:
+            yield
+        finally:
+            self._now = ""
+
+    def _record(
+        self,
+        action: Action,
+        statement: Statement | None = None,
+        shown: tuple[Hashable, ...] = (),
+    ) -> None:
+        at = self._now or datetime.now(UTC).isoformat(timespec="seconds")
+        self._events = (*self._events, Event(action, statement, shown, at))
+
+    def rank(self, ranking: str | Sequence[Hashable | Sequence[Hashable]]) -> Self:
+        """State a ranking, best first: ``[3, 6, [9, 7]]`` or ``"3>6>9=7"``; a list is a tie.
+
+        Raises
+        ------
+        PreferenceError
+            An unknown id, an id named twice, fewer than 2 ids, or text that cannot be read.
+        """
+        if isinstance(ranking, str):
+            parsed = parse_ranking(ranking)
+            return self.add(Ranking(tuple(tuple(self.resolve(t) for t in g) for g in parsed)))
+        groups: list[tuple[Hashable, ...]] = []
+        for item in ranking:
+            if item in self._criteria or isinstance(item, str) or not isinstance(item, Sequence):
+                groups.append((self.resolve(item),))
+            else:
+                groups.append(tuple(self.resolve(a) for a in item))
+        return self.add(Ranking(tuple(groups)))
+
+    def prefer(self, better: Hashable, worse: Hashable) -> Self:
+        """State that `better` is better than `worse`."""
+        return self.add(Prefer(self.resolve(better), self.resolve(worse)))
+
+    def indifferent(self, first: Hashable, second: Hashable) -> Self:
+        """State that both are equally good."""
+        return self.add(Indifferent(self.resolve(first), self.resolve(second)))
+
+    def undo(self) -> Self:
+        """Withdraw the last statement; an error if there is none."""
+        if not self._statements:
+            raise PreferenceError("There is nothing to undo: no statement was made yet.")
+        last = self._statements[-1]
+        self._statements = self._statements[:-1]
+        self._record("undo", last)
+        return self
+
+    def intensity(
+        self, better: Hashable, worse: Hashable, less_better: Hashable, less_worse: Hashable
+    ) -> Self:
+        """State that `better` beats `worse` by more than `less_better` beats `less_worse`."""
+        ids = (self.resolve(a) for a in (better, worse, less_better, less_worse))
+        return self.add(Intensity(*ids))
+
+    def best_of(self, best: Hashable, shown: Sequence[Hashable]) -> Self:
+        """State that `best` is the best of those `shown`."""
+        return self.add(BestOf(self.resolve(best), tuple(self.resolve(a) for a in shown)))
+
+    def bound(self, name: str, *, low: float | None = None, high: float | None = None) -> Self:
+        """State that the weight of criterion `name` is at least `low` and at most `high`."""
+        return self.add(WeightBound(name, low, high))
+
+    def answer(self, question: Question, choice: Hashable | int | None) -> Self:
+        """Answer a question of `next_question`.
+
+        Parameters
+        ----------
+        question : Question
+        choice : hashable, int or None
+            The better (best) of those shown; with form "insert" the number of alternatives of the
+            chain that are better; None for "no preference": all shown are equally good.
+        """
+        shown = question.shown
+        if choice is None and question.form != "insert":
+            return self.add(Ranking((shown,)))
+        if question.form == "insert":
+            chain = shown[1:]
+            if isinstance(choice, bool) or not isinstance(choice, int):
+                raise PreferenceError(
+                    f"Where {question.a!r} goes was answered by {choice!r}. Expected how many of "
+                    f"the {len(chain)} others are better, 0 to {len(chain)}."
+                )
+            if not 0 <= choice <= len(chain):
+                raise PreferenceError(
+                    f"{choice} of {len(chain)} others cannot be better. Expected 0 to {len(chain)}."
+                )
+            around = (*chain[max(choice - 1, 0) : choice], question.a, *chain[choice : choice + 1])
+            return self.add(Ranking(tuple((a,) for a in around)))
+        best = self.resolve(choice)
+        if len(shown) == 2 and best in shown:
+            return self.add(Prefer(best, shown[1] if best == shown[0] else shown[0]))
+        return self.add(BestOf(best, shown))
+
+    def skip(self, question: Question) -> Self:
+        """Leave a question unanswered; it is not asked again."""
+        self._record("skip", shown=question.shown)
+        return self
+
+    def resolve(self, alternative: Hashable) -> Hashable:
+        """Id that `alternative` means: itself, or the one id whose text it is."""
+        if isinstance(alternative, str) and alternative not in self._criteria:
+            same = [a for a in self._criteria.alternatives if str(a) == alternative]
+            if len(same) == 1:
+                return same[0]
+        return self._criteria.alternatives[self._criteria.position(alternative)]
+
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What was said as linear constraints on the weights.
+
+        Those of the background come first; their `source` is negative, -1 for the first.
+        """
+        own = constraints_of(self._statements, self._criteria, labels=self._labels)
+        if not self._background:
+            return own
+        earlier = constraints_of(self._background, self._criteria)
+        return (
+            *(Constraint(c.row, c.kind, c.statement, -1 - c.source, c.phrase) for c in earlier),
+            *own,
+        )

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rulelens.errors import OptionError, PreferenceError
+from rulelens.preference.criteria import Criteria
+from rulelens.preference.inquiry import ranked_chain
+from rulelens.preference.questions import Question, best_choice_set, best_insertion, entropy
+from rulelens.preference.session import PreferenceSession
+from rulelens.preference.statements import BestOf, Prefer, Ranking
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    return Criteria(tuple(range(60)), tuple("abcdefgh"), rng.random((60, 8)))
+
+
+@pytest.mark.parametrize("goal", ["top_k", "ranking", "best"])
+@pytest.mark.parametrize("form", ["pair", "best_of_5", "insert"])
+def test_every_goal_and_form(table, goal, form):
+    session = PreferenceSession(table).rank([1, 2])
+    if session.conflict() is not None:  # pragma: no cover
+        session.undo().rank([2, 1])
+    question = session.next_question(goal, form)
+    assert question.form == form
+    assert len(set(question.shown)) == len(question.shown)
+    assert len(question.shown) == {"pair": 2, "best_of_5": 5, "insert": 3}[form]
+    assert 0 < question.information <= np.log2(5) + 1e-9
+    assert 0 <= question.agreement <= 1
+    assert question == session.next_question(goal, form)
+
+
+def test_answers_become_statements(table):
+    session = PreferenceSession(table)
+    session.answer(Question(3, 6), 6)
+    session.answer(Question(3, 6, (9,), "best_of_5"), 9)
+    session.answer(Question(3, 6), None)
+    session.answer(Question(5, 1, (2, 4), "insert"), 0)
+    session.answer(Question(5, 1, (2, 4), "insert"), 2)
+    session.answer(Question(5, 1, (2, 4), "insert"), 3)
+    assert session.statements == (
+        Prefer(6, 3),
+        BestOf(9, (3, 6, 9)),
+        Ranking(((3, 6),)),
+        Ranking(((5,), (1,))),
+        Ranking(((2,), (5,), (4,))),
+        Ranking(((4,), (5,))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "choice", "message"),
+    [
+        (Question(3, 6), 9, "Choose one of those shown"),
+        (Question(3, 6), 99, "Unknown alternative"),
+        (Question(5, 1, (2,), "insert"), 3, "Expected 0 to 2"),
+        (Question(5, 1, (2,), "insert"), None, "how many of the 2 others"),
+        (Question(5, 1, (2,), "insert"), True, "how many of the 2 others"),
+    ],
+)
+def test_bad_answers(table, question, choice, message):
+    session = PreferenceSession(table)
+    with pytest.raises(PreferenceError, match=message):
+        session.answer(question, choice)
+    assert session.statements == ()
+
+
+@pytest.mark.parametrize("form", ["pair", "insert", "best_of_5"])
+def test_skipped_is_not_asked_again(table, form):
+    session = PreferenceSession(table)
+    if form == "insert":
+        session.rank([0, 1] if session.rank([0, 1]).conflict() is None else [1, 0])
+    asked = set()
+    for _ in range(4):
+        question = session.next_question(form=form)
+        assert frozenset(question.shown) not in asked
+        asked.add(frozenset(question.shown))
+        session.skip(question)
+
+
+def test_answers_settle_the_top(table):
+    """A person with hidden weights: 30 answers bring the top 5 and the sign to stop."""
+    hidden = np.random.default_rng(5).dirichlet(np.ones(8))
+    utility = table.values @ hidden
+    session = PreferenceSession(table)
+    for _ in range(30):
+        question = session.next_question()
+        if question is None or question.enough:
+            break
+        a, b = question.shown
+        session.answer(question, a if utility[a] > utility[b] else b)
+    true_top = set(np.argsort(-utility)[:5].tolist())
+    assert len(true_top & set(session.result().top(5))) >= 4
+    assert session.next_question().agreement > 0.7
+
+
+def test_insertion_keeps_the_chain(table):
+    session = PreferenceSession(table).rank([0, 1, 2])
+    session.answer(Question(7, 0, (1, 2), "insert"), 1)
+    assert ranked_chain(session) == (0, 7, 1, 2)
+    session.answer(Question(8, 0, (7, 1, 2), "insert"), 0)
+    assert ranked_chain(session) == (8, 0, 7, 1, 2)
+    session.answer(Question(9, 8, (0, 7, 1, 2), "insert"), 5)
+    assert ranked_chain(session) == (8, 0, 7, 1, 2, 9)
+
+
+def test_insert_needs_a_ranking(table):
+    with pytest.raises(PreferenceError, match="none was stated"):
+        PreferenceSession(table).next_question(form="insert")
+
+
+def test_nothing_left_to_insert():
+    values, draws = np.eye(2), np.full((5, 2), 0.5)
+    assert best_insertion(values, draws, [0, 1]) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"goal": "topk"}, "Did you mean 'top_k'"),
+        ({"form": "pairs"}, "Did you mean 'pair'"),
+        ({"k": 0}, "k is 0"),
+    ],
+)
+def test_bad_options(table, options, message):
+    with pytest.raises(OptionError, match=message):
+        PreferenceSession(table).next_question(**options)
+
+
+def test_choice_set_has_no_repeats():
+    draws = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    chosen, bits = best_choice_set(np.eye(3), draws)
+    assert sorted(chosen.tolist()) == [0, 1, 2]
+    assert bits == pytest.approx(np.log2(3), abs=0.05)
+
+
+def test_best_of_five_falls_back_to_a_pair():
+    table = Criteria("ab", ("x", "y"), [[1, 0], [0, 1]])
+    assert PreferenceSession(table).next_question(form="best_of_5").form == "pair"
+
+
+def test_entropy_bounds():
+    np.testing.assert_allclose(entropy(np.array([0, 0.5, 1.0])), [0, 1, 0])
