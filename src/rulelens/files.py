@@ -58,7 +58,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
         raise OutputError(
             f"The folder {str(target.parent)!r} does not exist. Make it, or choose another path."
         )
-    if target.is_dir():
+    if os.path.isdir(target):
         raise OutputError(f"{str(target)!r} is a folder. Give the name of a file in it.")
     if not os.access(target.parent, os.W_OK):
         raise OutputError(
@@ -82,7 +82,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
     try:
         with open(temporary, "xb") as file:
             file.write(data)
-        if target.exists():
+        if os.path.exists(target):
             os.chmod(temporary, target.stat().st_mode & 0o777)
         os.replace(temporary, target)
     except OSError as e:

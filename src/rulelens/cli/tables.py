@@ -149,7 +149,8 @@ def _read_csv(path: Path, missing: Sequence[str], sep: str, encoding: str) -> pd
     try:
         opener: Any = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rt", encoding=encoding, newline="") as file:
-            header = next(csv.reader(file, delimiter=sep), [])
+            lines = csv.reader(file, delimiter=sep)
+            header, first = next(lines, []), next(lines, [])
         names = [h.strip() for h in header]
         if not any(names):
             raise TableError(f"{path} has no header line with column names.")
@@ -158,6 +159,8 @@ def _read_csv(path: Path, missing: Sequence[str], sep: str, encoding: str) -> pd
                 raise TableError(f"Column {i + 1} of {path} has no name.")
             if name in names[:i]:
                 raise TableError(f"{path} has two columns named '{name}'. Rename one of them.")
+        if len(first) > len(names):
+            raise TableError(f"The rows of {path} have more values than the header has names.")
         frame = pd.read_csv(
             path, sep=sep, encoding=encoding, na_values=list(missing), low_memory=False
         )
@@ -171,7 +174,5 @@ def _read_csv(path: Path, missing: Sequence[str], sep: str, encoding: str) -> pd
         raise TableError(f"Unknown encoding {encoding!r}.") from e
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as e:
         raise TableError(f"{path} cannot be read as CSV: {str(e).strip()}") from e
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise TableError(f"The rows of {path} have more values than the header has names.")
     frame.columns = pd.Index(names)
     return frame

@@ -121,7 +121,9 @@ class BlackBox:
             raise TableError(
                 f"The table has no column {missing[0]!r}. {did_you_mean(missing[0], names)}"
             )
-        chosen: Any = frame.select([names[n] for n in self.schema.names]).to_native()
+        wanted = [names[n] for n in self.schema.names]
+        # pandas allows names that are no text, which narwhals does not select by.
+        chosen: Any = X[wanted] if hasattr(X, "iloc") else frame.select(wanted).to_native()
         return frame_to_array(chosen) if self._as_array else chosen
 
     def _one(self, row: Mapping[str, Level | None]) -> object:
