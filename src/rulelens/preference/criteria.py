@@ -252,6 +252,32 @@ def complexity(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
     return evidence.n_conditions / max(1, len(evidence.features)), "cost"
 
 
+@CRITERIA.register("lift")
+def lift(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
+    """Lift / (1 + lift): 0.5 is no better than chance.
+
+    Examples
+    --------
+    >>> e = RuleEvidence([[True]], ("age",), [8], [0], [2], [10], [1])
+    >>> lift(e)[0].round(3)
+    array([0.667])
+    """
+    e = evidence
+    # lift = (tp / (tp + fp)) / ((tp + fn) / N), so lift / (1 + lift) = a / (a + b).
+    a = (e.tp * (e.tp + e.fp + e.fn + e.tn)).astype(np.float64)
+    b = ((e.tp + e.fp) * (e.tp + e.fn)).astype(np.float64)
+    whole = a + b
+    return np.divide(a, whole, out=np.zeros(len(a)), where=whole > 0), "gain"
+
+
+@CRITERIA.register("confidence")
+def confidence(evidence: RuleEvidence) -> tuple[FloatArray, Direction]:
+    """Share of the covered rows that have the rule's outcome; 0 where none is covered."""
+    covered = (evidence.tp + evidence.fp).astype(np.float64)
+    part = evidence.tp.astype(np.float64)
+    return np.divide(part, covered, out=np.zeros(len(part)), where=covered > 0), "gain"
+
+
 def criterion_name(name: str, features: Sequence[str]) -> str:
     """Name of a criterion that no feature of the table has.
 
