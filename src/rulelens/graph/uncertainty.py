@@ -1,0 +1,229 @@
+"""Results of `bootstrap` and `permutation_test`, as frozen records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulelens.errors import OptionError, did_you_mean
+from rulelens.graph.feature_graph import FeatureGraph
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats: TypeAlias = NDArray[np.float64]
+Correction: TypeAlias = Literal["bh", "by", "none"]
+CORRECTIONS = ("bh", "by", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class GraphIntervals:
+    """Bootstrap intervals of a feature graph.
+
+    Parameters
+    ----------
+    graph : FeatureGraph
+        Of the rows as they are.
+    low, high : array, shape (n_features, n_features)
+        Ends of the interval of each link, as shares of 100.
+    importance_low, importance_high : array, shape (n_features,)
+    present : array, shape (n_features, n_features)
+        Share of the resamples that have the link at all.
+    confidence : float
+    n_resamples : int
+    refitted : bool
+        Whether rules were learned from each resample anew.
+    """
+
+    graph: FeatureGraph
+    low: Floats
+    high: Floats
+    importance_low: Floats
+    importance_high: Floats
+    present: Floats
+    confidence: float
+    n_resamples: int
+    refitted: bool
+
+    def __post_init__(self) -> None:
+        _freeze(self, "low", "high", "importance_low", "importance_high", "present")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a link that any resample has, heaviest first: weight, low, high, present."""
+        return _links(
+            self.graph, self.present > 0, low=self.low, high=self.high, present=self.present
+        )
+
+    def importance_frame(self) -> pd.DataFrame:
+        """One row a feature: importance, low, high, alone."""
+        frame = self.graph.importance().to_frame()
+        frame["low"], frame["high"] = self.importance_low, self.importance_high
+        frame["alone"] = self.graph.alone()
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "format": "rulelens.graph_intervals",
+            "version": 1,
+            "graph": self.graph.to_dict(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "importance_low": self.importance_low.tolist(),
+            "importance_high": self.importance_high.tolist(),
+            "present": self.present.tolist(),
+            "confidence": self.confidence,
+            "n_resamples": self.n_resamples,
+            "refitted": self.refitted,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class GraphTest:
+    """Permutation p-values of a feature graph.
+
+    Parameters
+    ----------
+    graph : FeatureGraph
+        With the true labels.
+    p_values : array, shape (n_features, n_features)
+        One-sided p-value of each link; NaN for two features that no fixed rule names together.
+    importance_p_values : array, shape (n_features,)
+    n_permutations : int
+    refitted : bool
+        Whether rules were learned from each shuffling anew. If not, the p-values hold only
+        for rules that were not learned from the same labels.
+    """
+
+    graph: FeatureGraph
+    p_values: Floats
+    importance_p_values: Floats
+    n_permutations: int
+    refitted: bool
+
+    def __post_init__(self) -> None:
+        _freeze(self, "p_values", "importance_p_values")
+
+    def adjusted(self, correction: Correction = "bh") -> Floats:
+        """P-values of links, corrected for how many links there are; same shape.
+
+        Parameters
+        ----------
+        correction : {"bh", "by", "none"}
+            ``"bh"``: Benjamini-Hochberg, which bounds the share of false discoveries for
+            tests that are independent or positively dependent; ``"by"``:
+            Benjamini-Yekutieli, for any dependence, and stricter; ``"none"``.
+        """
+        which = _cells(self.graph) & ~np.isnan(self.p_values)
+        out = np.full(self.p_values.shape, np.nan)
+        out[which] = false_discovery(self.p_values[which], correction)
+        if not self.graph.directed:
+            mirror = np.isnan(out) & ~np.isnan(out.T)
+            out[mirror] = out.T[mirror]
+        return out
+
+    def significant(
+        self, alpha: float = 0.05, *, correction: Correction = "bh"
+    ) -> NDArray[np.bool_]:
+        """Links whose corrected p-value is at most `alpha`: bool, (n_features, n_features)."""
+        if not 0 < alpha < 1:
+            raise OptionError(f"alpha must lie between 0 and 1, not {alpha!r}.")
+        with np.errstate(invalid="ignore"):
+            out: NDArray[np.bool_] = self.adjusted(correction) <= alpha
+        return out
+
+    def to_frame(self, alpha: float = 0.05, *, correction: Correction = "bh") -> pd.DataFrame:
+        """One row a tested link of weight above 0: p_value, adjusted, significant."""
+        return _links(
+            self.graph,
+            (self.graph.adjacency != 0) & ~np.isnan(self.p_values),
+            p_value=self.p_values,
+            adjusted=self.adjusted(correction),
+            significant=self.significant(alpha, correction=correction),
+        )
+
+    def importance_frame(self, *, correction: Correction = "bh") -> pd.DataFrame:
+        """One row a feature: importance, p_value, adjusted."""
+        frame = self.graph.importance().to_frame()
+        frame["p_value"] = self.importance_p_values
+        frame["adjusted"] = false_discovery(self.importance_p_values, correction)
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where a link was not tested."""
+        p = [[None if v != v else v for v in row] for row in self.p_values.tolist()]
+        return {
+            "format": "rulelens.graph_test",
+            "version": 1,
+            "graph": self.graph.to_dict(),
+            "p_values": p,
+            "importance_p_values": self.importance_p_values.tolist(),
+            "n_permutations": self.n_permutations,
+            "refitted": self.refitted,
+        }
+
+
+def false_discovery(p_values: Floats, correction: Correction = "bh") -> Floats:
+    """P-values corrected for their number, in the order given.
+
+    Parameters
+    ----------
+    p_values : array of float in [0, 1], shape (n,)
+    correction : {"bh", "by", "none"}
+        See `GraphTest.adjusted`.
+
+    References
+    ----------
+    Y. Benjamini, Y. Hochberg (1995); Y. Benjamini, D. Yekutieli (2001).
+
+    Examples
+    --------
+    >>> false_discovery(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    if correction not in CORRECTIONS:
+        raise OptionError(
+            f"Unknown correction {correction!r}. {did_you_mean(correction, CORRECTIONS)}"
+        )
+    n = len(p_values)
+    if correction == "none" or not n:
+        return np.array(p_values, dtype=np.float64)
+    order = np.argsort(p_values, kind="stable")
+    factor = n / np.arange(1, n + 1)
+    if correction == "by":
+        factor *= (1 / np.arange(1, n + 1)).sum()
+    raised = np.minimum.accumulate((p_values[order] * factor)[::-1])[::-1]
+    out = np.empty(n)
+    out[order] = np.minimum(raised, 1.0)
+    return out
+
+
+def _freeze(record: object, *names: str) -> None:
+    for name in names:
+        array = np.array(getattr(record, name), dtype=np.float64)
+        array.flags.writeable = False
+        object.__setattr__(record, name, array)
+
+
+def _cells(graph: FeatureGraph) -> NDArray[np.bool_]:
+    """Cells of the adjacency matrix that stand for a link, each link once."""
+    d = len(graph.features)
+    if graph.directed:
+        return np.ones((d, d), dtype=bool)
+    return np.triu(np.ones((d, d), dtype=bool))
+
+
+def _links(graph: FeatureGraph, which: NDArray[np.bool_], **columns: NDArray[Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    i, j = np.nonzero(which & _cells(graph))
+    weight = graph.adjacency[i, j]
+    order = np.lexsort((j, i, -np.abs(weight)))
+    i, j = i[order], j[order]
+    names = np.array(graph.features, dtype=object)
+    kind = np.where(i == j, "alone", "together").astype(object)
+    frame = {"source": names[i], "target": names[j], "kind": kind, "weight": weight[order]}
+    return pd.DataFrame(frame | {name: values[i, j] for name, values in columns.items()})

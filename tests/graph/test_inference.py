@@ -1,0 +1,192 @@
+"""Bootstrap and permutation: the fast path against the plain one, and honest p-values."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+from sklearn.tree import DecisionTreeClassifier
+
+from rulelens.core.conditions import Interval
+from rulelens.core.rule import Rule
+from rulelens.core.ruleset import RuleSet
+from rulelens.core.schema import Schema
+from rulelens.errors import OptionError, RulelensWarning, TableError
+from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.inference import bootstrap, permutation_test
+from rulelens.graph.uncertainty import false_discovery
+from rulelens.sources.extract import extract_rules
+
+pytestmark = pytest.mark.filterwarnings("ignore:The feature graph is empty")
+
+
+def learn(X, y):
+    return extract_rules(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y), X)
+
+
+def data(n=120, d=3, signal=True, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.random((n, d)), columns=[f"f{i}" for i in range(d)])
+    y = np.where((X["f0"] > 0.5) & signal, "yes", np.where(rng.random(n) < 0.3, "yes", "no"))
+    return X, y
+
+
+@pytest.mark.parametrize("projection", ["joint"])
+def test_bootstrap_is_that_of_plain_resampling(projection):
+    X, y = data()
+    rules = learn(X, y)
+    result = bootstrap(rules, X, y, n_resamples=30, random_state=7, projection=projection)
+    rng = np.random.default_rng(7)
+    draws = [rng.integers(len(X), size=len(X)) for _ in range(30)]
+    shares = np.array(
+        [
+            FeatureGraph.from_rules(rules, X.iloc[r], y[r], projection=projection).adjacency
+            for r in draws
+        ]
+    )
+    low, high = np.quantile(shares, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(result.low, low, atol=1e-10)
+    np.testing.assert_allclose(result.high, high, atol=1e-10)
+    sums = np.quantile(shares.sum(axis=2), [0.025, 0.975], axis=0)
+    np.testing.assert_allclose([result.importance_low, result.importance_high], sums, atol=1e-10)
+    np.testing.assert_allclose(result.present, (shares != 0).mean(axis=0))
+
+
+@settings(max_examples=25, deadline=None)
+@given(cases_data=st.data(), kind=st.sampled_from(["relevance", "impurity"]))
+def test_fixed_rules_and_a_function_that_gives_them_agree(cases_data, kind, cases):
+    case = cases_data.draw(cases())
+    rules = case.rules.filter(outcome="yes")
+    case.y[0] = "yes"
+
+    def same(X, y):
+        return rules if "yes" in y else rules[:0]
+
+    options = {"random_state": 1, "feature_relevance": kind}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RulelensWarning)
+        a = bootstrap(rules, case.X, case.y, n_resamples=5, **options)
+        b = bootstrap(same, case.X, case.y, n_resamples=5, **options)
+        s = permutation_test(rules, case.X, case.y, n_permutations=19, **options)
+        t = permutation_test(same, case.X, case.y, n_permutations=19, **options)
+    np.testing.assert_allclose(a.low, b.low, atol=1e-9)
+    np.testing.assert_allclose(a.high, b.high, atol=1e-9)
+    tested = ~np.isnan(s.p_values)
+    assert np.array_equal(s.p_values[tested], t.p_values[tested])
+    assert (t.p_values[~tested] == 1).all()
+    assert np.array_equal(s.importance_p_values, t.importance_p_values)
+
+
+def test_a_true_link_is_found_and_noise_is_not():
+    X, y = data(n=200)
+    test = permutation_test(learn, X, y, n_permutations=199, random_state=0)
+    assert test.refitted
+    assert test.p_values[0, 0] == 0.005
+    assert test.significant()[0, 0]
+    frame = test.importance_frame()
+    assert frame.loc["f0", "adjusted"] < 0.05
+    X, y = data(n=200, signal=False, seed=3)
+    assert not permutation_test(learn, X, y, n_permutations=99, random_state=0).significant().any()
+
+
+def test_the_same_seed_gives_the_same_result_and_another_seed_another():
+    X, y = data()
+    rules = learn(X, y)
+    for function, option in ((bootstrap, "n_resamples"), (permutation_test, "n_permutations")):
+        one, two, other = (
+            function(rules, X, y, random_state=s, **{option: 40}).to_dict() for s in (1, 1, 2)
+        )
+        assert json.loads(json.dumps(one)) == two
+        assert one != other
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, lambda X: X.to_numpy(), lambda X: X])
+def test_any_table_can_be_resampled_for_learning(kind):
+    X, y = data(n=60)
+    table = kind(X)
+    names = list(X.columns)
+
+    def source(rows, labels):
+        assert type(rows) is type(table)
+        frame = pd.DataFrame(np.asarray(rows), columns=names)
+        return RuleSet.from_rules(learn(frame, labels), Schema.numeric(names))
+
+    result = bootstrap(source, table, y, n_resamples=5, random_state=0)
+    assert (result.low <= result.high).all()
+    assert result.refitted
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [True, False], ["a", "b"]])
+def test_labels_keep_their_type_when_rules_are_learned_anew(labels):
+    """Labels came back as an array of objects, which scikit-learn refuses for numbers."""
+    X, y = data(n=60)
+    own = np.array(labels)[(y == "yes").astype(int)]
+    seen = set()
+
+    def source(rows, y):
+        seen.update(type(v) for v in y.tolist())
+        return learn(rows, y)
+
+    bootstrap(source, X, own, n_resamples=3, random_state=0)
+    assert seen == {type(labels[0])}
+
+
+def test_features_that_no_rule_names_together_are_not_tested():
+    rules = RuleSet.from_rules(
+        [Rule({"f0": Interval(low=0.5)}, "yes"), Rule({"f1": Interval(low=0.5)}, "no")],
+        Schema.numeric(["f0", "f1", "f2"]),
+    )
+    X, y = data()
+    test = permutation_test(rules, X, y, n_permutations=49, random_state=0)
+    assert not np.isnan(test.p_values[0, 0])
+    assert np.isnan(test.p_values[0, 1])
+    assert np.isnan(test.adjusted()[2, 2])
+    assert not test.significant()[0, 1]
+    assert set(test.to_frame()["source"]) == {"f0", "f1"}
+
+
+def test_intervals_hold_the_weights_of_stable_links():
+    X, y = data(n=400)
+    frame = bootstrap(learn(X, y), X, y, n_resamples=200, random_state=0).to_frame()
+    top = frame.iloc[0]
+    assert top["low"] <= top["weight"] <= top["high"]
+    assert frame["present"].between(0, 1).all()
+    importance = bootstrap(learn(X, y), X, y, n_resamples=50, random_state=0).importance_frame()
+    assert list(importance.columns) == ["importance", "low", "high", "alone"]
+
+
+def test_bad_options_are_told():
+    X, y = data()
+    rules = learn(X, y)
+    for bad in (1, 2.5, True):
+        with pytest.raises(OptionError, match="n_resamples"):
+            bootstrap(rules, X, y, n_resamples=bad)
+    with pytest.raises(OptionError, match="confidence"):
+        bootstrap(rules, X, y, confidence=95)
+    with pytest.raises(OptionError, match="n_permutations"):
+        permutation_test(rules, X, y, n_permutations=5)
+    with pytest.raises(OptionError, match="must take X and y and give a RuleSet"):
+        bootstrap(lambda X, y: None, X, y)  # type: ignore[arg-type,return-value]
+    with pytest.raises(TableError, match="no rows"):
+        bootstrap(rules, X.iloc[:0], y[:0])
+    test = permutation_test(rules, X, y, n_permutations=19, random_state=0)
+    with pytest.raises(OptionError, match="Unknown correction 'holm'"):
+        test.adjusted("holm")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="alpha"):
+        test.significant(5)
+
+
+@given(st.lists(st.floats(0, 1), max_size=20))
+def test_false_discovery_agrees_with_scipy(p):
+    values = np.array(p)
+    for method in ("bh", "by"):
+        expected = false_discovery_control(values, method=method) if p else values
+        np.testing.assert_allclose(false_discovery(values, method), expected, atol=1e-15)
+    assert np.array_equal(false_discovery(values, "none"), values)
