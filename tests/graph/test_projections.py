@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rulelens.errors import RulelensWarning
-from rulelens.graph.projections import joint, normalise
+from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.projections import (
+    PROJECTIONS,
+    hyperbolic,
+    joint,
+    normalise,
+    resource_allocation,
+    simple,
+)
 
 shares = st.floats(0, 1).map(lambda v: round(v, 3))
 
@@ -80,3 +88,70 @@ def test_tiny_sums_do_not_overflow():
 def test_reversed_signs_are_told():
     with pytest.warns(RulelensWarning, match="reversed"):
         normalise(np.array([[-1.0]]))
+
+
+matrices = arrays(float, (5, 3), elements=shares)
+weights = arrays(float, 5, elements=shares)
+
+
+@given(P=matrices, q=weights)
+def test_simple_is_the_sum(P, q):
+    A = simple(P, q)
+    np.testing.assert_allclose(A, np.einsum("ki,kj,k->ij", P, P, q), atol=1e-12)
+    assert np.array_equal(A, A.T)
+
+
+@given(P=matrices, q=weights)
+def test_hyperbolic_shares_a_rule_among_its_links(P, q):
+    expected = np.zeros((3, 3))
+    for k in range(5):
+        used = np.flatnonzero(P[k])
+        for i in used:
+            for j in used:
+                if i != j:
+                    expected[i, j] += P[k, i] * P[k, j] * q[k] / (len(used) - 1)
+                elif len(used) == 1:
+                    expected[i, i] += P[k, i] ** 2 * q[k]
+    np.testing.assert_allclose(hyperbolic(P, q), expected, atol=1e-12)
+
+
+@given(P=matrices, q=weights)
+def test_resource_allocation_hands_on_what_each_feature_has(P, q):
+    """Columns of used features sum to 1; unweighted, it is Zhou's equation 10."""
+    e = P * q[:, None]
+    A = resource_allocation(P, q)
+    used = e.sum(axis=0) > 0
+    np.testing.assert_allclose(A.sum(axis=0)[used], 1, atol=1e-9)
+    assert not A[:, ~used].any()
+    B = (P > 0).astype(float)
+    expected = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            for k in range(5):
+                if B[k, i] and B[k, j]:
+                    expected[i, j] += 1 / B[k].sum() / B[:, j].sum()
+    np.testing.assert_allclose(resource_allocation(B, np.ones(5)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["joint", "simple", "hyperbolic", "resource_allocation"])
+def test_every_projection_makes_a_graph(name):
+    P = np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.4], [0.2, 0.0, 0.3]])
+    graph = FeatureGraph.from_relevances(
+        ["a", "b", "c"], P, [0.9, 0.5, 0.1], [0, 1, 0], ["yes", "no"], projection=name
+    )
+    assert graph.adjacency.sum() == pytest.approx(100)
+    assert graph.directed == (name == "resource_allocation")
+    assert graph.to_networkx().is_directed() == graph.directed
+    assert len(graph.to_frame()) > 2
+    assert graph.for_class("no").importance()["c"] == pytest.approx(100)
+
+
+def test_own_projections_are_used_once_registered():
+    PROJECTIONS.add("presence", lambda P, q: ((P > 0).T @ (P > 0)).astype(float))
+    try:
+        graph = FeatureGraph.from_relevances(
+            ["a", "b"], [[0.5, 0.1]], [1.0], [0], ["yes"], projection="presence"
+        )
+    finally:
+        PROJECTIONS.remove("presence")
+    assert graph.adjacency.tolist() == [[25, 25], [25, 25]]

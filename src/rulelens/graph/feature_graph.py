@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from rulelens.graph.hypergraph import Hypergraph
+
 Floats = NDArray[np.float64]
 
 
@@ -116,7 +118,8 @@ class FeatureGraph:
             How much a rule rests on a feature: ``"relevance"`` (the rise of its error without
             the feature, times its recall), ``"impurity"``, or a registered one.
         projection : str
-            How rules become links: ``"joint"``, the paper's, or a registered one.
+            How rules become links: ``"joint"``, the paper's; ``"simple"``, ``"hyperbolic"``,
+            ``"resource_allocation"`` (directed), or a registered one.
 
         Warns
         -----
@@ -234,6 +237,18 @@ class FeatureGraph:
     def alone(self) -> pd.Series:
         """What each feature does by itself: the diagonal of `adjacency`."""
         return self._series(self.adjacency.diagonal(), "alone")
+
+    def centrality(self, kind: str = "strength") -> pd.Series:
+        """How central each feature is; see `rulelens.graph.centrality.centrality`."""
+        from rulelens.graph.centrality import centrality
+
+        return centrality(self, kind)
+
+    def hypergraph(self) -> Hypergraph:
+        """The groups of features that rules rest on; see `Hypergraph`."""
+        from rulelens.graph.hypergraph import Hypergraph
+
+        return Hypergraph.from_graph(self)
 
     def _series(self, values: Floats, name: str) -> pd.Series:
         import pandas as pd

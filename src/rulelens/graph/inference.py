@@ -266,7 +266,7 @@ def _replicates(
         yield links
 
 
-def take_rows(X: object, rows: NDArray[np.int64]) -> Any:
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """The rows at the given positions, as a table of the same kind."""
     if isinstance(X, np.ndarray):
         return X[rows]

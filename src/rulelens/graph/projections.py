@@ -77,6 +77,72 @@ def joint(P: Floats, q: Floats) -> Floats:
     return _mirrored(np.exp(-scale) - sign * np.exp(logs - scale), d)
 
 
+@PROJECTIONS.register("simple")
+def simple(P: Floats, q: Floats) -> Floats:
+    """Simple weighting: a[i, j] = Σ_k P[k, i]·P[k, j]·q[k].
+
+    Many weak rules weigh as much as one strong rule. The diagonal is what a feature does by
+    itself, as in `joint`.
+
+    Examples
+    --------
+    >>> simple(np.array([[0.5, 1.0], [0.5, 0.0]]), np.array([1.0, 1.0])).tolist()
+    [[0.5, 0.5], [0.5, 1.0]]
+    """
+    out: Floats = (P * q[:, None]).T @ P
+    return (out + out.T) / 2  # symmetric to the last bit
+
+
+@PROJECTIONS.register("hyperbolic")
+def hyperbolic(P: Floats, q: Floats) -> Floats:
+    """Newman's weighting: a rule of m features shares its weight among its m - 1 links each.
+
+    a[i, j] = Σ_k P[k, i]·P[k, j]·q[k]/(m_k - 1) for i ≠ j, where m_k counts the features
+    with P[k, ·] ≠ 0. The diagonal holds the rules of one feature, which have no link.
+
+    References
+    ----------
+    M. E. J. Newman (2001), Scientific collaboration networks II, Physical Review E 64, 016132.
+
+    Examples
+    --------
+    >>> hyperbolic(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]), np.array([1.0, 0.2])).tolist()
+    [[0.2, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    """
+    sizes = np.count_nonzero(P, axis=1)
+    shared, single = sizes > 1, sizes == 1
+    out = simple(P[shared], q[shared] / np.maximum(sizes[shared] - 1, 1))
+    np.fill_diagonal(out, ((P[single] ** 2) * q[single, None]).sum(axis=0))
+    return out
+
+
+@PROJECTIONS.register("resource_allocation")
+def resource_allocation(P: Floats, q: Floats) -> Floats:
+    """Resource allocation: what of feature j's resource reaches feature i over the rules.
+
+    With weights e = P·q between rules and features, each feature spreads one unit over its
+    rules, and each rule what it got over its features, both in proportion to e:
+    a[i, j] = Σ_k e[k, i]·e[k, j]/(Σ_h e[k, h]·Σ_l e[l, j]). Not symmetric: the columns of
+    features in use sum to 1.
+
+    References
+    ----------
+    T. Zhou, J. Ren, M. Medo, Y.-C. Zhang (2007), Bipartite network projection and personal
+    recommendation, Physical Review E 76, 046115.
+
+    Examples
+    --------
+    >>> resource_allocation(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([1.0, 1.0])).tolist()
+    [[0.75, 0.5], [0.25, 0.5]]
+    """
+    e = P * q[:, None]
+    of_rule, of_feature = e.sum(axis=1, keepdims=True), e.sum(axis=0)
+    spread = np.divide(e, of_rule, out=np.zeros(e.shape), where=of_rule != 0)
+    given = np.divide(e, of_feature, out=np.zeros(e.shape), where=of_feature != 0)
+    out: Floats = spread.T @ given
+    return out
+
+
 def _pairs(P: Floats) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
     """Products P[k, i]·P[k, j] with i <= j, neither of them 0, in blocks.
 
