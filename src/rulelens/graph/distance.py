@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rulelens.graph.feature_graph import FeatureGraph
 
 Floats = NDArray[np.float64]
@@ -51,3 +53,34 @@ def distance(first: FeatureGraph, second: FeatureGraph) -> float:
     """
     _, (a, b) = align([first, second])
     return float(np.linalg.norm(a - b))
+
+
+def distance_matrix(graphs: Mapping[str, FeatureGraph]) -> pd.DataFrame:
+    """Distances between all pairs of graphs, by name.
+
+    Parameters
+    ----------
+    graphs : mapping of str to FeatureGraph
+
+    Returns
+    -------
+    pandas DataFrame, shape (n_graphs, n_graphs)
+        Symmetric, with zeros on the diagonal.
+
+    Examples
+    --------
+    >>> from rulelens.graph.feature_graph import FeatureGraph
+    >>> one, two = (FeatureGraph.from_relevances(["a", "b"], [P], [1.0], [0], ["yes"])
+    ...             for P in ([1, 0], [0, 1]))
+    >>> distance_matrix({"one": one, "two": two}).round(1).values.tolist()
+    [[0.0, 141.4], [141.4, 0.0]]
+    """
+    import pandas as pd
+
+    names = list(graphs)
+    _, stack = align(list(graphs.values()))
+    flat = stack.reshape(len(names), stack.shape[1] ** 2)
+    out = np.zeros((len(names), len(names)))
+    for i in range(len(names) - 1):
+        out[i, i + 1 :] = np.linalg.norm(flat[i + 1 :] - flat[i], axis=1)
+    return pd.DataFrame(out + out.T, index=names, columns=names)
