@@ -8,7 +8,7 @@ that the schema does not have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -521,6 +521,18 @@ def one_row(row: object, schema: Schema) -> dict[str, Level | None]:
     return {name: _plain_value(given[name]) for name in schema.names}
 
 
+def plain_rows(X: object, schema: Schema) -> Iterator[dict[str, Level | None]]:
+    """Rows of a table as `one_row` gives one, levels that the schema lacks included."""
+    columns = _columns(X, schema.names)
+    missing = [n for n in schema.names if n not in columns]
+    if missing:
+        raise TableError(
+            f"The table has no column {missing[0]!r}. {did_you_mean(missing[0], columns)}"
+        )
+    lists = [[_plain_value(v) for v in _to_list(columns[n])] for n in schema.names]
+    return (dict(zip(schema.names, row, strict=True)) for row in zip(*lists, strict=True))
+
+
 def encode_row(row: Mapping[str, Level | None], schema: Schema) -> Table:
     """One row, as `one_row` gives it, as a table of one row."""
     columns: list[ColumnData] = []
@@ -544,6 +556,7 @@ __all__ = [
     "Table",
     "encode_row",
     "one_row",
+    "plain_rows",
     "read_labels",
     "read_schema",
     "read_table",

@@ -246,6 +246,18 @@ def test_the_model_sees_an_unseen_level_and_the_explanation_says_that_no_rule_us
     assert all("colour" not in r.features for r in e.rules)
 
 
+def test_many_rows_at_once_keep_unseen_levels_apart_from_missing_ones():
+    """A row with an unseen level was once explained as if the value were missing."""
+    X = mixed_table(6)
+    explainer = rl.RuleExplainer(plain_model, minimal=False, max_length=3).fit(X)
+    rows = X.iloc[:3].assign(colour=["vermilion", None, "red"])
+    many = list(explainer.explain_many(rows))
+    single = [explainer.explain(rows.iloc[i]) for i in range(3)]
+    assert [e.to_dict() for e in many] == [e.to_dict() for e in single]
+    assert many[0].row["colour"] == "vermilion"
+    assert not any("colour" in r.features for r in many[0].rules)
+
+
 def test_missing_values_are_items_where_training_had_them_and_noted_where_not():
     X = mixed_table(7)
     explainer = rl.RuleExplainer(plain_model, max_length=6, minimal=False).fit(X)

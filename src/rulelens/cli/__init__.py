@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "The main job on a data set that scikit-learn ships: explain, ask, re-rank, report.",
     "explain": "Explain a model's decision on one row of a table by rules.",
     "graph": "Draw which features decide, alone and together.",
+    "rank": "Learn from a few answers which rules suit you, and rank all of them.",
     "rules": "Show, measure and save the rules of a tree, a forest or a file.",
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from rulelens.cli.asking import ask as ask_questions
 from rulelens.cli.explain import check_out, text_of
 from rulelens.cli.progress import say, step
 from rulelens.errors import OptionError
@@ -64,7 +65,7 @@ def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> N
         session = explanation.session()
         has_terminal = sys.stdin.isatty() and sys.stderr.isatty()
         if has_terminal if ask is None else ask:
-            _ask(session, answers)
+            ask_questions(session, limit=answers)
         else:
             _simulate(session, answers, seed)
         personal = session.result(k=5)
@@ -87,44 +88,6 @@ def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> N
             ),
         )
     click.echo(f"\nReport: {path.resolve()}")
-
-
-def _ask(session: ExplanationSession, answers: int) -> None:
-    """Ask for comparisons; an empty line ends."""
-    say("\nWhich rule would you rather be given as the reason?")
-    said = 0
-    while said < answers:
-        question = session.next_question()
-        if question is None:
-            say("More answers would change nothing.")
-            return
-        a, b = question.shown
-        say(f"\n  A: {session.labels[a]}\n  B: {session.labels[b]}")
-        answer = click.prompt(
-            "A, B, = (equal), u (undo), Enter (enough)", default="", show_default=False, err=True
-        )
-        match answer.strip().lower():
-            case "a":
-                session.prefer(a, b)
-            case "b":
-                session.prefer(b, a)
-            case "=":
-                session.indifferent(a, b)
-            case "u" if said:
-                session.undo()
-                said -= 1
-                continue
-            case "":
-                return
-            case _:
-                say("Please answer A, B, =, u or nothing.")
-                continue
-        said += 1
-        conflict = session.conflict()
-        if conflict is not None:
-            say(f"{conflict}\nThe last answer is taken back.")
-            session.undo()
-            said -= 1
 
 
 def _simulate(session: ExplanationSession, answers: int, seed: int) -> None:

@@ -25,7 +25,7 @@ from rulelens.discretize.cuts import Binning
 from rulelens.errors import ExplainError, OptionError, TableError
 from rulelens.explain.black_box import BlackBox
 from rulelens.explain.explanation import Explanation
-from rulelens.frames import Labels, encode_row, one_row, read_table
+from rulelens.frames import Labels, encode_row, one_row, plain_rows, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,10 +188,8 @@ class RuleExplainer:
         self._check_fitted()
         table = read_table(X, self.schema_)
         labels = self._box.labels(X, table.n_rows)
-        columns = [table.values(n) for n in self.schema_.names]
-        for i in range(table.n_rows):
-            values = {n: c[i] for n, c in zip(self.schema_.names, columns, strict=True)}
-            yield self._explain(values, labels.classes[labels.codes[i]])
+        for values, code in zip(plain_rows(X, self.schema_), labels.codes, strict=True):
+            yield self._explain(values, labels.classes[code])
 
     def _explain(self, row: Mapping[str, Level | None], prediction: Level) -> Explanation:
         table = encode_row(row, self.schema_)

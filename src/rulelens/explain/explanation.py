@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rulelens.explain.personal import ExplanationSession
+    from rulelens.preference.profile import Profile
 
 SHOWN_MEASURES = ("support", "confidence", "confidence_low", "recall", "confirmation", "lift")
 """Measures that explanations show."""
@@ -172,8 +173,13 @@ class Explanation:
         except FormatError as e:
             raise FormatError(f"{path}: {e}") from None
 
-    def session(self) -> ExplanationSession:
+    def session(self, *, profile: Profile | None = None) -> ExplanationSession:
         """A session that learns which of these rules suit the one who asks.
+
+        Parameters
+        ----------
+        profile : Profile, optional
+            What the person stated about other rows; it holds here too.
 
         Raises
         ------
@@ -182,7 +188,15 @@ class Explanation:
         """
         from rulelens.explain.personal import ExplanationSession
 
-        return ExplanationSession(self)
+        return ExplanationSession(self, profile=profile)
+
+    def resume(
+        self, path: str | Path, *, missing: Literal["error", "set_aside"] = "error"
+    ) -> ExplanationSession:
+        """A session over these rules that was saved; see `PreferenceSession.load`."""
+        from rulelens.explain.personal import ExplanationSession
+
+        return ExplanationSession.resume(path, self, missing=missing)
 
     def to_html(self, path: str | Path) -> Path:
         """Write a report that stands by itself, and return its path."""

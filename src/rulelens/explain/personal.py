@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rulelens.errors import ExplainError
 from rulelens.explain.explanation import Explanation
-from rulelens.preference.criteria import RuleEvidence, evidence_criteria
+from rulelens.preference.criteria import Criteria, RuleEvidence, evidence_criteria
 from rulelens.preference.ranking import PreferenceResult
 from rulelens.preference.session import PreferenceSession
+from rulelens.preference.session_file import load_session
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+    from rulelens.preference.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -58,6 +61,8 @@ class ExplanationSession(PreferenceSession):
     ----------
     explanation : Explanation
         With at least two rules.
+    profile : Profile, optional
+        What the person stated about other rows; it holds here too.
 
     Raises
     ------
@@ -65,26 +70,34 @@ class ExplanationSession(PreferenceSession):
         Fewer than two rules: there is nothing to rank.
     """
 
-    def __init__(self, explanation: Explanation) -> None:
-        if len(explanation) < 2:
-            why = explanation.reason or "Only one rule qualifies."
-            raise ExplainError(
-                f"There is nothing to rank: {len(explanation)} rule covers this row. {why} "
-                "Lower min_confidence or min_support, or pass minimal=False, to get more."
-            )
-        counts = explanation.counts
-        evidence = RuleEvidence(
-            explanation.rules.presence,
-            explanation.rules.schema.names,
-            counts.tp,
-            counts.fp,
-            counts.fn,
-            counts.tn,
-            explanation.rules.lengths,
+    def __init__(self, explanation: Explanation, *, profile: Profile | None = None) -> None:
+        super().__init__(
+            rule_criteria_of(explanation),
+            labels=_labels(explanation),
+            background=() if profile is None else profile.statements,
         )
-        labels: dict[Hashable, str] = {k: r.antecedent() for k, r in enumerate(explanation.rules)}
-        super().__init__(evidence_criteria(evidence), labels=labels)
         self.explanation = explanation
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | Path,
+        explanation: Explanation,
+        *,
+        missing: Literal["error", "set_aside"] = "error",
+    ) -> ExplanationSession:
+        """A session that `save` wrote, over the rules of `explanation`; see `load`."""
+
+        def build(criteria: Criteria, **given: Any) -> ExplanationSession:
+            session = ExplanationSession(explanation)
+            PreferenceSession.__init__(session, criteria, **given)
+            return session
+
+        found: tuple[ExplanationSession, tuple[str, ...]] = load_session(
+            path, rule_criteria_of(explanation), missing=missing, build=build
+        )
+        found[0]._set_aside = found[1]
+        return found[0]
 
     def result(self, method: str = "analytic", k: int = 5) -> PersonalExplanation:
         """As `PreferenceSession.result`, with the rules."""
@@ -96,3 +109,35 @@ class ExplanationSession(PreferenceSession):
     def _finish(self, result: PreferenceResult) -> PersonalExplanation:
         values = {f.name: getattr(result, f.name) for f in fields(PreferenceResult)}
         return PersonalExplanation(**values, explanation=self.explanation)
+
+
+def rule_criteria_of(explanation: Explanation) -> Criteria:
+    """The paper's criteria of an explanation's rules, by rule number.
+
+    Raises
+    ------
+    ExplainError
+        Fewer than two rules: there is nothing to rank.
+    """
+    n = len(explanation)
+    if n < 2:
+        why = explanation.reason or "Only one rule qualifies."
+        raise ExplainError(
+            f"There is nothing to rank: {n} rule{' covers' if n == 1 else 's cover'} this row. "
+            f"{why} Lower min_confidence or min_support, or pass minimal=False, to get more."
+        )
+    counts = explanation.counts
+    evidence = RuleEvidence(
+        explanation.rules.presence,
+        explanation.rules.schema.names,
+        counts.tp,
+        counts.fp,
+        counts.fn,
+        counts.tn,
+        explanation.rules.lengths,
+    )
+    return evidence_criteria(evidence)
+
+
+def _labels(explanation: Explanation) -> dict[Hashable, str]:
+    return {k: r.antecedent() for k, r in enumerate(explanation.rules)}

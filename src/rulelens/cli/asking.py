@@ -1,0 +1,171 @@
+"""Questions in the terminal: rules side by side, answered by single keys.
+
+With a terminal, keys are read as they are pressed, arrows included. Without one, each line of
+standard input is one answer, so that a script can answer too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from rulelens.cli.progress import say
+
+if TYPE_CHECKING:
+    from rulelens.preference.questions import Form, Goal, Question
+    from rulelens.preference.session import PreferenceSession
+
+_KEYS = {
+    "\x1b[D": "left",
+    "\x1bOD": "left",
+    "\x1b[C": "right",
+    "\x1bOC": "right",
+    "\x1b[A": "up",
+    "\x1bOA": "up",
+    "\x1b[B": "down",
+    "\x1bOB": "down",
+    "\r": "enter",
+    "\n": "enter",
+    "\x03": "q",
+    "\x04": "q",
+}
+PAIR_HELP = "← or a: the left one · → or b: the right one · = equal · s skip · u undo · q enough"
+BEST_HELP = "1 to {n}, or ↑ ↓ and Enter: the best · = all equal · s skip · u undo · q enough"
+
+
+def keys() -> Iterator[str]:
+    """Answers as short words: single keys of a terminal, or lines of standard input."""
+    if sys.stdin.isatty():
+        while True:
+            try:
+                key = click.getchar()
+            except (EOFError, KeyboardInterrupt):
+                return
+            yield _KEYS.get(key, key.lower())
+    for line in sys.stdin:
+        yield line.strip().lower() or "q"
+
+
+def ask(
+    session: PreferenceSession,
+    *,
+    limit: int | None = None,
+    goal: str = "top_k",
+    form: str = "pair",
+    k: int = 5,
+    save: Callable[[], None] = lambda: None,
+) -> int:
+    """Ask until enough is known, the limit is reached or the person stops.
+
+    An answer that contradicts earlier ones is shown with what it contradicts and taken back.
+
+    Parameters
+    ----------
+    session : PreferenceSession
+    limit : int, optional
+        Most answers.
+    goal, form, k
+        See `PreferenceSession.next_question`.
+    save : callable
+        Called after every answer.
+
+    Returns
+    -------
+    int
+        Answers given, without those taken back.
+    """
+    said = 0
+    pressed = keys()
+    while limit is None or said < limit:
+        question = session.next_question(cast("Goal", goal), cast("Form", form), k)
+        if question is None:
+            say("More answers would change nothing.")
+            break
+        _show(session, question, said, k)
+        answer = _answer(question, pressed)
+        if answer == "q":
+            break
+        if answer == "u":
+            if session.statements:
+                session.undo()
+                said = max(0, said - 1)
+                save()
+            else:
+                say("There is nothing to undo.")
+            continue
+        if answer == "s":
+            session.skip(question)
+            save()
+            continue
+        session.answer(question, answer[0] if answer else None)
+        said += 1
+        conflict = session.conflict()
+        if conflict is not None:
+            say(f"{conflict}\nThe last answer is taken back.")
+            session.undo()
+            said -= 1
+        save()
+    return said
+
+
+def _answer(question: Question, pressed: Iterator[str]) -> str | tuple[Hashable, ...]:
+    """ "q", "u", "s", an empty tuple for no preference, or the one chosen."""
+    shown = question.shown
+    names = {"a": 0, "left": 0, "b": 1, "right": 1} if len(shown) == 2 else {}
+    names |= {str(i + 1): i for i in range(len(shown))}
+    marked = 0
+    for key in pressed:
+        if key in ("q", "s", "u"):
+            return key
+        if key == "=":
+            return ()
+        if key in names:
+            return (shown[names[key]],)
+        if len(shown) > 2 and key in ("up", "down", "enter"):
+            if key == "enter":
+                return (shown[marked],)
+            marked = (marked + (1 if key == "down" else -1)) % len(shown)
+            say(f"  marked: {marked + 1}")
+            continue
+        if key == "enter":
+            return "q"
+        say(
+            f"That is no answer. {PAIR_HELP if len(shown) == 2 else BEST_HELP.format(n=len(shown))}"
+        )
+    return "q"
+
+
+def _show(session: PreferenceSession, question: Question, said: int, k: int) -> None:
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    shown = question.shown
+    head = f"Question {said + 1}. "
+    if question.agreement == question.agreement:
+        head += f"Your top {k} is expected to be right to {question.agreement:.0%} (Jaccard index)"
+        head += f"; this answer is worth about {question.information:.2f} bits."
+    console.print(Text(f"\n{head}"))
+    if question.enough:
+        console.print(Text("More answers would change little: q to stop."))
+    console.print(Text("Which rule would you rather be given as the reason?"))
+    grid = Table.grid(expand=True, padding=(0, 1))
+    panels = []
+    for i, alternative in enumerate(shown):
+        text = session.labels.get(alternative, str(alternative)).replace(" AND ", "\nAND ")
+        title = f"{'AB'[i] if len(shown) == 2 else i + 1}: rule {alternative}"
+        panels.append(Panel(Text(text), title=Text(title), title_align="left"))
+    if len(shown) == 2:
+        grid.add_column(ratio=1)
+        grid.add_column(ratio=1)
+        grid.add_row(*panels)
+        console.print(grid)
+    else:
+        for panel in panels:
+            console.print(panel)
+    console.print(Text(PAIR_HELP if len(shown) == 2 else BEST_HELP.format(n=len(shown))))

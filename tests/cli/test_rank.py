@@ -1,0 +1,140 @@
+"""``rulelens rank``: answers by keys, kept at once, resumed, undone, and carried over."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rulelens as rl
+
+RANK = [sys.executable, "-c", "from rulelens.cli import main; main()", "rank"]
+
+
+@pytest.fixture
+def why(tmp_path) -> Path:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 3, (300, 6)).astype(float), columns=list("abcdef"))
+    explainer = rl.RuleExplainer(lambda Z: (Z.sum(axis=1) > 6).astype(int)).fit(X)
+    row = int(np.flatnonzero(X.sum(axis=1) > 8)[0])
+    return explainer.explain(X.iloc[row]).to_json(tmp_path / "why.json")
+
+
+def rank(why: Path, keys: str, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*RANK, str(why), *args], input=keys, capture_output=True, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+
+
+def test_answers_are_obeyed_and_kept(why):
+    done = rank(why, "a\nb\nq\n", "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert len(record["statements"]) == 2
+    place = {r["alternative"]: r["rank"] for r in record["ranking"]}
+    session = rl.Explanation.from_json(why).resume(why.with_suffix(".session.json"))
+    for s in session.statements:
+        assert place[s.better] < place[s.worse]
+
+
+def test_a_later_call_goes_on_and_fresh_puts_the_old_answers_aside(why):
+    rank(why, "a\na\nq\n")
+    done = rank(why, "b\nq\n", "--json")
+    assert "Going on with 2 statements" in done.stderr
+    assert len(json.loads(done.stdout)["statements"]) == 3
+    done = rank(why, "q\n", "--fresh", "--json")
+    assert json.loads(done.stdout)["statements"] == []
+    assert why.with_name("why.session.json.old").exists()
+
+
+def test_what_was_answered_before_a_crash_is_there(why):
+    running = subprocess.Popen(
+        [*RANK, str(why)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    running.stdin.write("a\nb\n")
+    running.stdin.flush()
+    kept = why.with_suffix(".session.json")
+    explanation = rl.Explanation.from_json(why)
+    for _ in range(200):
+        time.sleep(0.1)
+        if kept.exists() and len(explanation.resume(kept).statements) == 2:
+            break
+    running.kill()
+    running.communicate()
+    assert len(explanation.resume(kept).statements) == 2
+
+
+def test_undo_skip_equal_and_nonsense(why):
+    done = rank(why, "u\nz\na\nu\ns\n=\nq\n", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "There is nothing to undo" in done.stderr
+    assert "That is no answer" in done.stderr
+    statements = json.loads(done.stdout)["statements"]
+    assert len(statements) == 1
+    session = rl.Explanation.from_json(why).resume(why.with_suffix(".session.json"))
+    assert [e.action for e in session.events] == ["state", "undo", "skip", "state"]
+
+
+def test_best_of_five_by_number(why):
+    done = rank(why, "2\nq\n", "--form", "best_of_5", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "best" in json.loads(done.stdout)["statements"][0]
+
+
+def test_arrow_keys_of_a_terminal(why):
+    """Arrows come as three bytes; the terminal's own echo must not be needed."""
+    parent, child = pty.openpty()
+    running = subprocess.Popen(
+        [*RANK, str(why), "--json"], stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env=os.environ | {"TERM": "xterm"},
+    )  # fmt: skip
+    os.close(child)
+    kept = why.with_suffix(".session.json")
+    explanation = rl.Explanation.from_json(why)
+    for number, key in enumerate(["\x1b[D", "\x1b[C"], start=1):
+        for _ in range(300):
+            os.write(parent, key.encode())
+            time.sleep(0.3)
+            if kept.exists() and len(explanation.resume(kept).statements) >= number:
+                break
+    os.write(parent, b"q")
+    out, err = running.communicate(timeout=60)
+    os.close(parent)
+    assert running.returncode == 0, err
+    assert len(json.loads(out)["statements"]) >= 2
+
+
+def test_a_profile_is_written_and_used_for_the_next_row(why, tmp_path):
+    profile = tmp_path / "me.json"
+    rank(why, "a\na\nq\n", "--profile", str(profile))
+    assert len(json.loads(profile.read_text("utf-8"))["statements"]) == 2
+    other = why.with_name("other.json")
+    other.write_bytes(why.read_bytes())
+    done = rank(other, "q\n", "--profile", str(profile), "--json")
+    assert done.returncode == 0, done.stderr
+    assert "2 earlier statements" in done.stderr
+    mine = json.loads(rank(why, "q\n", "--json").stdout)
+    theirs = json.loads(done.stdout)
+    assert [r["alternative"] for r in theirs["ranking"]] == [
+        r["alternative"] for r in mine["ranking"]
+    ]
+
+
+def test_files_that_are_not_there_or_not_explanations(why, tmp_path):
+    done = rank(tmp_path / "none.json", "")
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    done = rank(broken, "")
+    assert done.returncode == 1
+    assert "format: expected 'rulelens.explanation'" in done.stderr
+    assert "Traceback" not in done.stderr
