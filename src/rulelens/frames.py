@@ -449,7 +449,7 @@ def _encode_levels(feature: Feature, column: Any) -> Codes:
 
 def _distinct(values: list[object]) -> list[Level]:
     """The different values that are not missing, in no order; 1 and True both stay."""
-    found: Iterable[object] = set(values)
+    found: Iterable[object] = dict.fromkeys(values)
     if _mixes_booleans(values):
         found = [v for _, v in {(type(v), v) for v in values}]
     return [p for v in found if (p := _plain_value(v)) is not None]
