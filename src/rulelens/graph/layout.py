@@ -8,7 +8,7 @@ matplotlib or SVG makes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rulelens.errors import OptionError, UnknownFeatureError, did_you_mean
 
 if TYPE_CHECKING:
+    from rulelens.graph.comparison import GraphDifference
     from rulelens.graph.feature_graph import FeatureGraph
 
 Floats = NDArray[np.float64]
@@ -53,12 +54,16 @@ class DrawnNode:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLink:
-    """A link between the nodes at positions i and j; ``width`` is relative, above 0 up to 1."""
+    """A link between the nodes at positions i and j; ``width`` is relative, above 0 up to 1.
+
+    ``trusted`` is False for a link that a test did not find significant.
+    """
 
     i: int
     j: int
     weight: float
     width: float
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class GraphDrawing:
         Importance that the size 1 stands for.
     n_faint : int
         Links that are not drawn, because they are narrower than `FAINTEST` of the widest.
+    compared : tuple of two str or None
+        Names of the two graphs whose difference this is, second minus first.
     """
 
     nodes: tuple[DrawnNode, ...]
@@ -90,27 +97,44 @@ class GraphDrawing:
     largest_link: float
     largest_node: float
     n_faint: int = 0
+    compared: tuple[str, str] | None = None
 
-    def caption(self) -> str:
-        """Sentences that say how to read the picture and what it leaves out."""
-        parts = ["Disc area: importance; dark part: the feature by itself."]
+    def guide(self) -> str:
+        """How to read discs and links."""
+        if self.compared is None:
+            return "Disc area: importance; dark part: the feature by itself."
+        first, second = self.compared
+        return (
+            f"Disc area: change of importance; full: more in {second}, hollow: more in {first}. "
+            "Links, the same: solid or dashed."
+        )
+
+    def caption(self, *, guide: bool = True) -> str:
+        """Sentences that say how to read the picture (`guide`) and what it leaves out."""
+        parts = [self.guide()] if guide else []
+        widest = "Widest link" if self.compared is None else "Largest change of a link"
         if self.links:
-            widest = self.links[-1]
-            a, b = self.nodes[widest.i].name, self.nodes[widest.j].name
-            parts.append(f"Widest link: {a} and {b}, {self.largest_link:.3g} of 100.")
+            link = self.links[-1]
+            a, b = self.nodes[link.i].name, self.nodes[link.j].name
+            parts.append(f"{widest}: {a} and {b}, {link.weight:.3g} of 100.")
         elif len(self.nodes) > 1 and not self.n_faint:
-            parts.append("No two of these features act together.")
+            parts.append(
+                "No two of these features act together."
+                if self.compared is None
+                else "No link between two features changed."
+            )
         if self.n_faint:
             noun = "link" if self.n_faint == 1 else "links"
             least = FAINTEST * self.largest_link
             parts.append(f"Not drawn: {self.n_faint} {noun} below {least:.2g}.")
-        if any(link.weight < 0 for link in self.links):
+        if self.compared is None and any(link.weight < 0 for link in self.links):
             parts.append("Dashed: below 0.")
+        if not all(link.trusted for link in self.links):
+            parts.append("Dotted: not significant.")
         if self.n_hidden:
             noun = "feature" if self.n_hidden == 1 else "features"
-            parts.append(
-                f"Not shown: {self.n_hidden} {noun} with {self.hidden_importance:.3g} of 100."
-            )
+            tail = f" with {self.hidden_importance:.3g} of 100." if self.compared is None else "."
+            parts.append(f"Not shown: {self.n_hidden} {noun}{tail}")
         return " ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +148,8 @@ def drawing(
     *,
     features: Sequence[str] | None = None,
     largest_link: float | None = None,
+    largest_node: float | None = None,
+    trusted: NDArray[np.bool_] | None = None,
 ) -> GraphDrawing:
     """What to draw of a feature graph, and where.
 
@@ -136,8 +162,11 @@ def drawing(
     features : sequence of str, optional
         Show these, in this order around the circle: several graphs then share one layout. See
         `shared_order`.
-    largest_link : float, optional
-        Weight of a link of width 1; by default the largest one of this graph.
+    largest_link, largest_node : float, optional
+        Weight of a link of width 1, importance of a disc of size 1; by default the largest
+        ones of this graph.
+    trusted : array of bool, shape (n_features, n_features), optional
+        Links that a test found significant, as `GraphTest.significant` tells; by default all.
 
     Raises
     ------
@@ -146,30 +175,75 @@ def drawing(
     UnknownFeatureError
         A name in `features` that the graph does not have.
     """
-    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
-        raise OptionError(f"top must be a whole number of at least 1, not {top!r}.")
-    importance = graph.adjacency.sum(axis=1)
-    weights = np.abs(graph.adjacency + graph.adjacency.T) / 2
+    return _picture(
+        graph.features,
+        graph.adjacency,
+        graph.adjacency.diagonal(),
+        _checked(top),
+        features,
+        largest_link,
+        largest_node,
+        trusted,
+    )
+
+
+def difference_drawing(
+    change: GraphDifference, top: int = 20, *, features: Sequence[str] | None = None
+) -> GraphDrawing:
+    """What to draw of the difference of two graphs, and where; see `drawing`.
+
+    The features shown are those whose links, or what they do alone, changed most.
+    """
+    picture = _picture(
+        change.features,
+        change.difference,
+        np.zeros(len(change.features)),
+        _checked(top),
+        features,
+        None,
+        None,
+        None,
+    )
+    return replace(picture, compared=change.names)
+
+
+def _picture(
+    names: tuple[str, ...],
+    A: Floats,
+    alone: Floats,
+    top: int,
+    features: Sequence[str] | None,
+    largest_link: float | None,
+    largest_node: float | None,
+    trusted: NDArray[np.bool_] | None,
+) -> GraphDrawing:
+    importance = A.sum(axis=1)
+    weights = np.abs(A + A.T) / 2
     if features is None:
-        chosen = _most_important(np.abs(importance), top)
-        chosen = chosen[circle_order(weights[np.ix_(chosen, chosen)], np.abs(importance)[chosen])]
+        # Weights of both signs may cancel in the importance: rank by their size.
+        rank = np.abs(A).sum(axis=1)
+        chosen = _most_important(rank, top)
+        chosen = chosen[circle_order(weights[np.ix_(chosen, chosen)], rank[chosen])]
     else:
-        chosen = np.array([_position(graph, name) for name in features], dtype=np.int64)
-    shown = np.abs(importance)[chosen]
-    largest_node = float(shown.max(initial=0.0))
+        chosen = np.array([_position(names, name) for name in features], dtype=np.int64)
+    if largest_node is None:
+        largest_node = float(np.abs(importance)[chosen].max(initial=0.0))
     nodes = tuple(
         DrawnNode(
-            graph.features[f],
+            names[f],
             x,
             y,
             float(importance[f]),
-            float(graph.adjacency[f, f]),
-            float(abs(importance[f]) / largest_node) if largest_node else 0.0,
+            float(alone[f]),
+            min(float(abs(importance[f]) / largest_node), 1.0) if largest_node else 0.0,
             anchor,
         )
         for f, (x, y, anchor) in zip(chosen, _circle(len(chosen)), strict=True)
     )
-    links, largest, n_faint = _links(graph.adjacency[np.ix_(chosen, chosen)], largest_link)
+    block = np.ix_(chosen, chosen)
+    links, largest, n_faint = _links(
+        A[block], largest_link, None if trusted is None else trusted[block]
+    )
     hidden = np.setdiff1d(np.arange(len(importance)), chosen)
     return GraphDrawing(
         nodes,
@@ -182,6 +256,12 @@ def drawing(
     )
 
 
+def _checked(top: int) -> int:
+    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+        raise OptionError(f"top must be a whole number of at least 1, not {top!r}.")
+    return int(top)
+
+
 def shared_order(graphs: Sequence[FeatureGraph], top: int = 20) -> tuple[str, ...]:
     """Names of the features to show of several graphs, in one order around the circle."""
     from rulelens.graph.distance import align
@@ -190,7 +270,7 @@ def shared_order(graphs: Sequence[FeatureGraph], top: int = 20) -> tuple[str, ..
     mean = np.abs(stack).mean(axis=0) if len(graphs) else np.zeros((0, 0))
     weights = (mean + mean.T) / 2
     importance = mean.sum(axis=1)
-    chosen = _most_important(importance, top)
+    chosen = _most_important(importance, _checked(top))
     chosen = chosen[circle_order(weights[np.ix_(chosen, chosen)], importance[chosen])]
     return tuple(names[i] for i in chosen)
 
@@ -201,21 +281,30 @@ def _most_important(importance: Floats, top: int) -> NDArray[np.int64]:
     return some if len(some) else order
 
 
-def _position(graph: FeatureGraph, name: str) -> int:
-    if name not in graph.features:
-        raise UnknownFeatureError(f"Unknown feature {name!r}. {did_you_mean(name, graph.features)}")
-    return graph.features.index(name)
+def _position(names: tuple[str, ...], name: str) -> int:
+    if name not in names:
+        raise UnknownFeatureError(f"Unknown feature {name!r}. {did_you_mean(name, names)}")
+    return names.index(name)
 
 
-def _links(A: Floats, largest: float | None) -> tuple[tuple[DrawnLink, ...], float, int]:
+def _links(
+    A: Floats, largest: float | None, trusted: NDArray[np.bool_] | None
+) -> tuple[tuple[DrawnLink, ...], float, int]:
     weights = (A + A.T) / 2
+    sure = np.ones(A.shape, dtype=bool) if trusted is None else trusted | trusted.T
     i, j = np.nonzero(np.triu(weights, 1))
     w = weights[i, j]
     if largest is None:
         largest = float(np.abs(w).max(initial=0.0))
     order = np.lexsort((j, i, np.abs(w)))
     links = tuple(
-        DrawnLink(int(i[k]), int(j[k]), float(w[k]), min(float(abs(w[k]) / largest), 1.0))
+        DrawnLink(
+            int(i[k]),
+            int(j[k]),
+            float(w[k]),
+            min(float(abs(w[k]) / largest), 1.0),
+            bool(sure[i[k], j[k]]),
+        )
         for k in order
         if abs(w[k]) >= FAINTEST * largest
     )

@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulelens.core.schema import Level
+from rulelens.errors import OptionError
+from rulelens.graph.comparison import GraphDifference
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.graph.layout import RADIUS, DrawnNode, GraphDrawing, drawing
+from rulelens.graph.layout import (
+    RADIUS,
+    DrawnNode,
+    GraphDrawing,
+    difference_drawing,
+    drawing,
+    shared_order,
+)
+from rulelens.graph.uncertainty import GraphTest
 from rulelens.plots.text import PLAIN, plain, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NODE, ALONE, LINK, EDGE, TEXT = "#cfe1f2", "#2a6f97", "#7a8b99", "#1d3f58", "#222222"
+LOSS = "#c4622d"
 _FONT, _SMALL, _LETTERS, _SIDE = 9.0, 8.0, 32, 4.6
 _LARGEST_RADIUS, _WIDEST = 0.085, 0.028
 
@@ -25,6 +37,8 @@ def plot_graph(
     *,
     top: int = 20,
     features: Sequence[str] | None = None,
+    test: GraphTest | None = None,
+    alpha: float = 0.05,
     title: str | None = None,
 ) -> Axes:
     """Draw a feature graph: what matters, alone and together.
@@ -41,16 +55,113 @@ def plot_graph(
         Draw this many features, the most important ones; the caption counts the others.
     features : sequence of str, optional
         Draw these instead, in this order around the circle.
+    test : GraphTest, optional
+        Of the same graph: links that are not significant at `alpha`, after the
+        Benjamini-Hochberg correction, are dotted.
+    alpha : float
     title : str, optional
 
     Returns
     -------
     matplotlib Axes
+        `GraphTest.to_frame` and `FeatureGraph.to_frame` hold the numbers.
     """
-    return draw(drawing(graph, top, features=features), ax, title=title)
+    trusted = None
+    if test is not None:
+        if test.graph.features != graph.features:
+            raise OptionError("The test is of a graph with other features. Test this graph.")
+        trusted = test.significant(alpha)
+    return draw(drawing(graph, top, features=features, trusted=trusted), ax, title=title)
 
 
-def draw(picture: GraphDrawing, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+def plot_difference(
+    change: GraphDifference,
+    ax: Axes | None = None,
+    *,
+    top: int = 20,
+    features: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw what changed between two graphs; the caption says how to read it.
+
+    Parameters
+    ----------
+    change : GraphDifference
+    ax, top, features, title
+        See `plot_graph`; `top` takes the features that changed most.
+
+    Returns
+    -------
+    matplotlib Axes
+        `GraphDifference.to_frame` holds the numbers.
+    """
+    return draw(difference_drawing(change, top, features=features), ax, title=title)
+
+
+def plot_classes(
+    graph: FeatureGraph,
+    axes: Sequence[Axes] | None = None,
+    *,
+    labels: Sequence[Level] | None = None,
+    top: int = 12,
+) -> list[Axes]:
+    """Draw the graph of each class, side by side: the same places, the same scales.
+
+    Parameters
+    ----------
+    graph : FeatureGraph
+    axes : sequence of matplotlib Axes, one a class, optional
+        By default a new figure.
+    labels : sequence, optional
+        The classes to draw; by default all that have rules.
+    top : int, at least 1
+        Draw this many features, those most important over the classes.
+
+    Returns
+    -------
+    list of matplotlib Axes
+    """
+    if labels is None:
+        labels = [c for k, c in enumerate(graph.outcomes) if (graph.outcome == k).any()]
+    if not labels:
+        raise OptionError("No class has a rule: there is nothing to draw.")
+    parts = [graph.for_class(c) for c in labels]
+    order = shared_order(parts, top)
+    pictures = [drawing(g, features=order) for g in parts]
+    largest_link = max(p.largest_link for p in pictures)
+    largest_node = max(p.largest_node for p in pictures)
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        columns = min(len(labels), 3)
+        rows = -(-len(labels) // columns)
+        figure, grid = plt.subplots(
+            rows, columns, figsize=(5.0 * columns, 3.6 * rows), squeeze=False
+        )
+        figure.subplots_adjust(0.01, 0.18 / rows, 0.99, 1 - 0.1 / rows, 0.04, 0.4)
+        axes = list(grid.flat)
+        for unused in axes[len(labels) :]:
+            unused.set_axis_off()
+    if len(axes) < len(labels):
+        raise OptionError(f"{len(labels)} classes need as many axes, and {len(axes)} are given.")
+    return [
+        draw(
+            drawing(g, features=order, largest_link=largest_link, largest_node=largest_node),
+            ax,
+            title=str(label),
+            guide=k == 0,
+        )
+        for k, (g, label, ax) in enumerate(zip(parts, labels, axes, strict=False))
+    ]
+
+
+def draw(
+    picture: GraphDrawing,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    guide: bool = True,
+) -> Axes:
     """Draw what `rulelens.graph.layout.drawing` has laid out; see `plot_graph`."""
     from matplotlib.patches import Circle
 
@@ -68,18 +179,19 @@ def draw(picture: GraphDrawing, ax: Axes | None = None, *, title: str | None = N
         ax.plot(
             [a.x, b.x],
             [a.y, b.y],
-            color=LINK,
+            color=LOSS if link.weight < 0 else LINK,
             linewidth=max(72 * scale * _WIDEST * link.width, 0.25),
-            linestyle="--" if link.weight < 0 else "-",
+            linestyle="-" if link.trusted and link.weight > 0 else "--" if link.trusted else ":",
             solid_capstyle="butt",
             zorder=1,
         )
+    fill = NODE if picture.compared is None else ALONE
     radius = _LARGEST_RADIUS * min(1.0, (12 / max(len(picture.nodes), 1)) ** 0.5)
     for node in picture.nodes:
         r = max(radius * node.size**0.5, 0.006)
-        style = "--" if node.importance < 0 else "-"
+        style, face = ("--", "white") if node.importance < 0 else ("-", fill)
         ax.add_patch(
-            Circle((node.x, node.y), r, facecolor=NODE, edgecolor=EDGE, linestyle=style, zorder=2)
+            Circle((node.x, node.y), r, facecolor=face, edgecolor=EDGE, linestyle=style, zorder=2)
         )
         if node.alone_share:
             inner = r * node.alone_share**0.5
@@ -89,7 +201,7 @@ def draw(picture: GraphDrawing, ax: Axes | None = None, *, title: str | None = N
         ax.text(0.5, 0.5, "no features", ha="center", va="center", color=TEXT)
     figure_ = ax.get_figure(root=True)
     inches = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
-    caption = wrap(picture.caption(), max(int(inches * 72 / (0.55 * _SMALL)), 20))
+    caption = wrap(picture.caption(guide=guide), max(int(inches * 72 / (0.55 * _SMALL)), 20))
     ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **PLAIN)
     if title is not None:
         ax.set_title(plain(title), **PLAIN)

@@ -8,12 +8,14 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.uncertainty import GraphIntervals
 from rulelens.plots.text import PLAIN, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALONE, TOGETHER, EDGE = "#2a6f97", "#cfe1f2", "#1d3f58"
+LINE = "#111111"
 
 
 def plot_importance(
@@ -21,6 +23,7 @@ def plot_importance(
     ax: Axes | None = None,
     *,
     top: int = 20,
+    intervals: GraphIntervals | None = None,
     title: str | None = None,
 ) -> Axes:
     """Draw a bar a feature, the most important first: alone (dark), together (hatched).
@@ -32,11 +35,14 @@ def plot_importance(
         By default a new figure.
     top : int, at least 1
         Draw this many features; the axis says how many there are besides.
+    intervals : GraphIntervals, optional
+        Bootstrap intervals of the same graph, drawn as lines with ends.
     title : str, optional
 
     Returns
     -------
     matplotlib Axes
+        `FeatureGraph.importance` and `GraphIntervals.importance_frame` hold the numbers.
     """
     if top < 1:
         raise OptionError(f"top must be at least 1, not {top!r}.")
@@ -60,6 +66,19 @@ def plot_importance(
         label="together with others",
         linewidth=0.6,
     )
+    if intervals is not None:
+        if intervals.graph.features != graph.features:
+            raise OptionError("The intervals are of a graph with other features.")
+        ax.hlines(
+            rows,
+            intervals.importance_low[order],
+            intervals.importance_high[order],
+            color=LINE,
+            linewidth=1.6,
+            label=f"{intervals.confidence:.0%} interval",
+        )
+        for ends in (intervals.importance_low, intervals.importance_high):
+            ax.plot(ends[order], rows, color=LINE, marker="|", markersize=7, linestyle="none")
     names = [plain(graph.features[i], width=40) for i in order]
     ax.set_yticks(rows, names, **PLAIN)
     ax.set_ylim(len(order) - 0.5, -0.5)

@@ -1,0 +1,140 @@
+"""Differences, classes, heat maps, distances, drift and intervals, as pictures."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Circle, Rectangle
+
+from rulelens.errors import OptionError
+from rulelens.graph.comparison import GraphDifference
+from rulelens.graph.distance import distance_matrix
+from rulelens.graph.drift import drift
+from rulelens.graph.uncertainty import GraphIntervals, GraphTest
+from rulelens.plots.drift import plot_drift
+from rulelens.plots.graph import plot_classes, plot_difference, plot_graph
+from rulelens.plots.heatmap import plot_distances, plot_heatmap
+from rulelens.plots.importance import plot_importance
+from rulelens.plots.save import save_figure
+
+
+def flat(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def test_difference_marks_more_and_less_without_colour(graph_with, tmp_path):
+    change = GraphDifference.between(graph_with(6, 1), graph_with(6, 2), names=("$old", "new"))
+    ax = plot_difference(change, title="what changed")
+    moved = change.importance()
+    circles = [p for p in ax.patches if isinstance(p, Circle)]
+    for text, circle in zip(ax.texts, circles, strict=True):
+        assert (circle.get_linestyle() == "--") == (moved[text.get_text()] < 0)
+        size = abs(moved[text.get_text()]) / moved.abs().max()
+        largest = max(c.radius for c in circles)
+        assert circle.radius / largest == pytest.approx(max(size**0.5, 0.006 / largest))
+    assert {line.get_linestyle() for line in ax.lines} == {"-", "--"}
+    assert "more in new, hollow: more in $old" in flat(ax.get_xlabel())
+    assert "Largest change of a link" in flat(ax.get_xlabel())
+    save_figure(ax, tmp_path / "a.svg")
+
+
+def test_no_difference_is_said(graph_with):
+    ax = plot_difference(GraphDifference.between(graph_with(4), graph_with(4)))
+    assert "No link between two features changed" in flat(ax.get_xlabel())
+
+
+def test_classes_share_places_and_scales(graph_with):
+    graph = graph_with(9)
+    axes = plot_classes(graph, top=6)
+    assert [ax.get_title() for ax in axes] == ["yes", "no"]
+    places = [[(t.get_text(), t.get_position()) for t in ax.texts] for ax in axes]
+    assert [n for n, _ in places[0]] == [n for n, _ in places[1]]
+    largest = {}
+    for label, ax in zip(["yes", "no"], axes, strict=True):
+        part = graph.for_class(label)
+        radius = max(p.radius for p in ax.patches if isinstance(p, Circle))
+        shown = part.importance()[[t.get_text() for t in ax.texts]]
+        largest[label] = radius**2 / shown.max()
+    assert largest["yes"] == pytest.approx(largest["no"])
+    _, own = plt.subplots(1, 3)
+    assert plot_classes(graph, own) == list(own[:2])
+    with pytest.raises(OptionError, match="as many axes"):
+        plot_classes(graph, own[:1])
+    with pytest.raises(OptionError, match="nothing to draw"):
+        plot_classes(graph, labels=[])
+
+
+def test_links_that_are_not_significant_are_dotted(graph_with):
+    graph = graph_with(5)
+    p = np.full((5, 5), 0.9)
+    i, j = np.unravel_index(np.argmax(np.triu(graph.adjacency, 1)), (5, 5))
+    p[i, j] = p[j, i] = 0.001
+    test = GraphTest(graph, p, np.ones(5), 999, True)
+    ax = plot_graph(graph, test=test)
+    styles = [line.get_linestyle() for line in ax.lines]
+    assert styles.count("-") == 1
+    assert styles.count(":") == len(styles) - 1
+    assert "Dotted: not significant" in flat(ax.get_xlabel())
+    with pytest.raises(OptionError, match="other features"):
+        plot_graph(graph_with(4), test=test)
+
+
+@pytest.mark.parametrize("n", [1, 6, 14, 15, 300])
+def test_heatmap_of_any_size(graph_with, n, tmp_path):
+    graph = graph_with(n)
+    ax = plot_heatmap(graph, title="$T")
+    save_figure(ax, tmp_path / "a.png")
+    assert len(ax.get_yticklabels()) == min(n, 20)
+    assert ("not shown: 280 features" in ax.get_xlabel()) == (n == 300)
+
+
+def test_heatmap_squares_are_weights(graph_with):
+    graph = graph_with(16)
+    ax = plot_heatmap(graph, top=16)
+    names = [t.get_text() for t in ax.get_yticklabels()]
+    squares = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_x() + p.get_width() < 16]
+    largest = max(p.get_width() for p in squares)
+    for p in squares:
+        i, j = (round(v + p.get_width() / 2) for v in (p.get_y(), p.get_x()))
+        expected = graph.weight(names[i], names[j]) / graph.adjacency.max()
+        assert (p.get_width() / largest) ** 2 == pytest.approx(expected)
+
+
+def test_a_weight_that_rounds_to_nothing_is_a_dot(graph_with):
+    ax = plot_distances(pd.DataFrame([[0, 0.2], [0.2, 0]], index=["a", "b"], columns=["a", "b"]))
+    assert [t.get_text() for t in ax.texts] == ["·", "·"]
+
+
+def test_distances_and_given_axes(graph_with):
+    frame = distance_matrix({f"{k}": graph_with(5, k) for k in range(4)})
+    _, ax = plt.subplots()
+    assert plot_distances(frame, ax, title="D") is ax
+    assert len([t for t in ax.texts if t.get_text() not in ("·",)]) == 12
+
+
+def test_drift_names_times_and_rings_steps_beyond_the_limit(graph_with, tmp_path):
+    graphs = {dt.date(2026, 1, k + 1): graph_with(5, s) for k, s in enumerate([0, 0, 7, 7])}
+    result = drift(graphs)
+    ax = plot_drift(result, limit=1.0, title="$")
+    save_figure(ax, tmp_path / "a.png")
+    ringed = [line for line in ax.lines if line.get_fillstyle() == "none"]
+    assert ringed[0].get_xdata().tolist() == [2]
+    assert ax.get_xticklabels()[0].get_text() == "2026-01-01"
+
+
+def test_importance_has_interval_lines(graph_with):
+    graph = graph_with(4)
+    low, high = graph.importance().to_numpy() - 1, graph.importance().to_numpy() + 1
+    zeros = np.zeros((4, 4))
+    intervals = GraphIntervals(graph, zeros, zeros, low, high, zeros, 0.9, 100, False)
+    ax = plot_importance(graph, intervals=intervals)
+    names = [t.get_text() for t in ax.get_yticklabels()]
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), graph.importance()[names] - 1)
+    assert "90% interval" in [t.get_text() for t in ax.get_legend().get_texts()]
+    with pytest.raises(OptionError, match="other features"):
+        plot_importance(graph_with(5), intervals=intervals)
