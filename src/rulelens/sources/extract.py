@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TypeAlias
 
 from rulelens.core.registry import Registry
@@ -13,6 +14,8 @@ from rulelens.frames import read_schema
 
 Source: TypeAlias = Callable[[object, "Schema | None"], RuleSet]
 
+_BUILT_IN = ("sklearn_trees", "sklearn_boosting", "sklearn_histogram")
+
 SOURCES: Registry[Source] = Registry("source", "rulelens.sources", UnsupportedModelError)
 """Sources by ``"package.TypeName"``, the package being the first part of the type's module."""
 
@@ -22,9 +25,9 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
 
     Parameters
     ----------
-    model : fitted model
-        scikit-learn's DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier or
-        ExtraTreesClassifier.
+    model : fitted classifier
+        scikit-learn's trees, forests and bags of trees, gradient boosting (both kinds) and
+        AdaBoost of trees; see ``docs/sources.md`` for the others.
     X : table or Schema, optional
         Names and kinds of the features. By default the names that the model saw when it was
         fitted, or ``x0``, ``x1``, …, all numeric.
@@ -32,8 +35,11 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
     Returns
     -------
     RuleSet
-        One rule a leaf, unordered: for every row exactly one rule of each tree fires, and it
-        carries the class that this tree predicts. Provenance: ``tree`` and ``leaf``.
+        One rule a leaf, unordered: for every row exactly one rule of each tree fires.
+        Provenance: ``tree`` and ``leaf``. A rule of a tree or forest carries the class that
+        this tree predicts, and ``share of CLASS`` for each class; a rule of a boosted model
+        carries a ``value`` that adds to a class's score, see `score_rules`.
+        `rulelens.sources.predictions` rebuilds the model's scores and predictions.
 
     Raises
     ------
@@ -51,8 +57,7 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
     >>> print(extract_rules(tree)[0])
     IF petal width (cm) <= 0.800000011920929 THEN 0
     """
-    import rulelens.sources.sklearn_trees  # noqa: F401  registers itself; imports no vendor
-
+    _load_sources()
     schema = X if isinstance(X, Schema) or X is None else read_schema(X)
     for cls in type(model).__mro__:
         name = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
@@ -63,3 +68,9 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
         f"No rules can be extracted from a {type(model).__module__}.{type(model).__name__}. "
         f"Supported: {supported}. For any other model, RuleExplainer explains single rows."
     )
+
+
+def _load_sources() -> None:
+    """Import the sources, which register themselves; none imports its vendor."""
+    for name in _BUILT_IN:
+        import_module(f"rulelens.sources.{name}")

@@ -1,0 +1,84 @@
+"""Rules that carry a number: leaf values of boosted trees, which add up to a raw score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rulelens.core.ruleset import RuleSet
+from rulelens.core.schema import Level, Schema
+from rulelens.sources.tree_paths import Leaves
+
+VALUE, SCORE_CLASS = "value", "score class"
+
+
+def score_rules(
+    schema: Schema,
+    leaves: Leaves,
+    values: ArrayLike,
+    score_class: ArrayLike | None,
+    *,
+    outcomes: Sequence[Level],
+    base: Sequence[float],
+) -> RuleSet:
+    """Rules whose values add up to a model's raw score.
+
+    Parameters
+    ----------
+    schema, leaves
+        See `leaves_of`.
+    values : array of float, shape (n_leaves,)
+    score_class : array of int, shape (n_leaves,), or None
+        Position in `outcomes` of the class whose score a leaf adds to. None: there are two
+        classes and one score, that of the second class.
+    outcomes : sequence of labels
+    base : sequence of float
+        What each score starts from: one number, or one a class. A start that is not 0
+        becomes a rule without conditions.
+
+    Returns
+    -------
+    RuleSet
+        Provenance ``value``, ``score class`` (a position in the outcomes), ``tree`` and
+        ``leaf``, which are -1 for a start. With one score a negative value speaks for the
+        first class, and that is then the rule's outcome; with a score for each class, the
+        outcome is the class of the score, and a negative value speaks against it.
+    """
+    one_score = score_class is None
+    start = np.asarray(base, dtype=float)
+    given = np.flatnonzero(start)
+    own = given + one_score
+    value = np.concatenate([start[given], np.asarray(values, float)])
+    if score_class is None:
+        score_class = np.ones(len(leaves.node))
+    target = np.concatenate([own, np.asarray(score_class, np.int64)])
+    none = np.full(len(given), -1)
+    return RuleSet.from_arrays(
+        schema,
+        leaves.conditions,
+        np.concatenate([np.zeros(len(given), np.int64), leaves.offsets]),
+        leaves.indices,
+        (value > 0).astype(np.int64) if one_score else target,
+        outcomes=outcomes,
+        provenance={
+            "tree": np.concatenate([none, leaves.tree]),
+            "leaf": np.concatenate([none, leaves.node]),
+            VALUE: value,
+            SCORE_CLASS: target,
+        },
+    )
+
+
+def is_scored(rules: RuleSet) -> bool:
+    """Whether the rules carry values that add up to a score."""
+    return VALUE in rules.provenance and SCORE_CLASS in rules.provenance
+
+
+def score_weights(rules: RuleSet) -> NDArray[np.float64]:
+    """What each rule adds to each class's score: shape (n_rules, n_classes)."""
+    weights = np.zeros((len(rules), len(rules.outcomes)))
+    target = rules.provenance[SCORE_CLASS].astype(np.int64)
+    weights[np.arange(len(rules)), target] = rules.provenance[VALUE].astype(np.float64)
+    return weights
