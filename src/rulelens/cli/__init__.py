@@ -17,6 +17,7 @@ from rulelens import __version__
 from rulelens.errors import RulelensError
 
 COMMANDS = {
+    "compare": "Measure how far rule sets lie apart, and what makes the difference.",
     "demo": "The main job on a data set that scikit-learn ships: explain, ask, re-rank, report.",
     "explain": "Explain a model's decision on one row of a table by rules.",
     "graph": "Draw which features decide, alone and together.",

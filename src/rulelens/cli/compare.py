@@ -1,0 +1,252 @@
+"""``rulelens compare``: how far rule sets lie apart, and what makes the difference."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rulelens.cli.graph import check_picture
+from rulelens.cli.progress import say, step
+from rulelens.cli.rules import with_indicators
+from rulelens.cli.tables import DataFile, read_data, table_options
+
+if TYPE_CHECKING:
+    from rulelens.core.ruleset import RuleSet
+    from rulelens.graph.alignment import RuleAlignment
+    from rulelens.graph.comparison import GraphDifference
+    from rulelens.graph.feature_graph import FeatureGraph
+
+EXCEEDED = 3
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the files: rules, a feature graph, or both."""
+
+    name: str
+    rules: RuleSet | None
+    graph: FeatureGraph | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file against the one before it."""
+
+    first: Side
+    second: Side
+    change: GraphDifference | None
+    rules: RuleAlignment | None
+
+
+@click.command("compare")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A B [C]…"
+)
+@click.option("--data", type=click.Path(path_type=Path), help="Rows to judge the rules on.")
+@table_options
+@click.option(
+    "--max-distance",
+    type=click.FloatRange(min=0),
+    help="End with exit code 3 if a file is farther than this from the one before.",
+)
+@click.option("--top", default=5, show_default=True, help="How many changed links to list.")
+@click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png or .svg file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+def command(
+    files: tuple[Path, ...],
+    data: Path | None,
+    target: str | None,
+    drop: tuple[str, ...],
+    missing: tuple[str, ...],
+    sep: str,
+    encoding: str,
+    max_distance: float | None,
+    top: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare rule sets, or feature graphs, in the order given: each with the one before.
+
+    A and B are files of rules, or feature graphs saved by "rulelens graph --json". Rules need
+    --data and --target to be made into graphs; without, only the rules are compared.
+
+    Example: rulelens compare 2025.json 2026.json --data heart.csv --target class
+    """
+    if len(files) < 2:
+        raise click.UsageError("Name at least two files to compare.")
+    if top < 1:
+        raise click.UsageError(f"--top must be at least 1, not {top}.")
+    if max_distance is not None and not math.isfinite(max_distance):
+        raise click.UsageError("--max-distance must be a finite number.")
+    if data is not None and target is None:
+        raise click.UsageError("Name the column with the class: --target COL.")
+    if data is None and target is not None:
+        raise click.UsageError("--target is a column of --data. Give that file, too.")
+    if out is not None:
+        check_picture(out)
+    table = None
+    if data is not None:
+        with step(f"Reading {data.name}"):
+            table = read_data(
+                data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
+            )
+    sides = []
+    for path in files:
+        with step(f"Reading {path.name}"):
+            sides.append(_read(path, table))
+    without = [s.name for s in sides if s.graph is None]
+    if without and (max_distance is not None or out is not None):
+        option = "--max-distance" if max_distance is not None else "--out"
+        raise click.UsageError(
+            f"{option} needs feature graphs, and {without[0]} has only rules. Give the rows to "
+            "judge them on: --data FILE --target COL."
+        )
+    with step("Comparing"):
+        steps = [_compare(a, b, table) for a, b in pairwise(sides)]
+    beyond = [
+        s
+        for s in steps
+        if max_distance is not None and s.change is not None and s.change.distance > max_distance
+    ]
+    if as_json:
+        document = {
+            "format": "rulelens.comparison",
+            "version": 1,
+            "max_distance": max_distance,
+            "exceeded": bool(beyond),
+            "steps": [_document(s) for s in steps],
+        }
+        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    else:
+        click.echo("\n\n".join("\n".join(_lines(s, top)) for s in steps))
+    if out is not None:
+        say(f"Drawing: {_draw(sides, steps, out)}")
+    for s in beyond:
+        assert s.change is not None
+        say(
+            f"rulelens: {s.second.name} is {s.change.distance:.4g} from {s.first.name}, farther "
+            f"than --max-distance {max_distance:g}."
+        )
+    if beyond:
+        sys.exit(EXCEEDED)
+
+
+def _read(path: Path, table: DataFile | None) -> Side:
+    """Rules, with their graph where there are rows; or a saved graph."""
+    from rulelens.files import read_text
+    from rulelens.graph.feature_graph import FeatureGraph
+    from rulelens.io.formats import read_rules
+
+    if path.suffix.lower() == ".json":
+        text = read_text(path)
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError:
+            document = None  # read_rules names the place of the fault
+        if isinstance(document, dict) and document.get("format") == "rulelens.feature_graph":
+            return Side(path.name, None, FeatureGraph.from_dict(document))
+    if table is None:
+        return Side(path.name, read_rules(path), None)
+    X, y = table.labelled
+    # Only JSON holds the features' names; other formats count them.
+    names = None if path.suffix.lower() == ".json" else list(X.columns)
+    rules = read_rules(path, features=names)
+    if not set(rules.schema.names) <= set(X.columns):
+        X = with_indicators(X)
+    return Side(path.name, rules, FeatureGraph.from_rules(rules, X, y))
+
+
+def _compare(first: Side, second: Side, table: DataFile | None) -> Step:
+    from rulelens.graph.alignment import align_rules
+    from rulelens.graph.comparison import GraphDifference
+
+    change = None
+    if first.graph is not None and second.graph is not None:
+        change = GraphDifference.between(first.graph, second.graph, names=(first.name, second.name))
+    pairs = None
+    if first.rules is not None and second.rules is not None:
+        X: Any = None
+        if table is not None:
+            X = table.labelled[0]
+            names = {*first.rules.schema.names, *second.rules.schema.names}
+            if not names <= set(X.columns):
+                indicators = with_indicators(X)
+                X = indicators.assign(**{c: X[c] for c in X.columns if c not in indicators})
+        pairs = align_rules(first.rules, second.rules, X)
+    return Step(first, second, change, pairs)
+
+
+def _lines(s: Step, top: int) -> list[str]:
+    lines = [f"{s.first.name} → {s.second.name}"]
+    if s.change is None:
+        lines.append("distance: unknown without rows (--data FILE --target COL)")
+    else:
+        lines.append(f"distance: {s.change.distance:.4g}")
+        for link in _drivers(s.change)[:top]:
+            pair = link["source"]
+            pair += " alone" if link["kind"] == "alone" else f" with {link['target']}"
+            lines.append(
+                f"  {pair}: {link['first']:.2f} → {link['second']:.2f} "
+                f"({link['change']:+.2f}, {link['share']:.0%} of the squared distance)"
+            )
+    if s.rules is not None:
+        counts = _counts(s.rules)
+        shown = [f"{counts[k]} {k}" for k in ("same rule", "same rows", "overlap", "same features")]
+        shown = [t for t in shown if not t.startswith("0 ")]
+        shown.append(f"{counts['only first']} only in {s.first.name}")
+        shown.append(f"{counts['only second']} only in {s.second.name}")
+        lines.append("rules: " + ", ".join(shown))
+    return lines
+
+
+def _drivers(change: GraphDifference) -> list[dict[str, Any]]:
+    frame = change.drivers()
+    frame.columns = ["source", "target", "kind", "first", "second", "change", "share"]
+    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+
+
+def _counts(rules: RuleAlignment) -> dict[str, int]:
+    return {
+        "same rule": rules.count("same rule"),
+        "same rows": rules.count("same rows"),
+        "overlap": rules.count("overlap"),
+        "same features": rules.count("same features"),
+        "only first": len(rules.only_first),
+        "only second": len(rules.only_second),
+    }
+
+
+def _document(s: Step) -> dict[str, Any]:
+    out: dict[str, Any] = {"first": s.first.name, "second": s.second.name, "distance": None}
+    if s.change is not None:
+        out["distance"] = s.change.distance
+        out["drivers"] = _drivers(s.change)
+    if s.rules is not None:
+        out["rules"] = _counts(s.rules) | {"pairs": s.rules.to_dict()["pairs"]}
+    return out
+
+
+def _draw(sides: list[Side], steps: list[Step], out: Path) -> Path:
+    """The difference of two files, or the drift along more."""
+    from rulelens.plots.save import save_figure
+
+    if len(steps) == 1:
+        from rulelens.plots.graph import plot_difference
+
+        assert steps[0].change is not None
+        return save_figure(plot_difference(steps[0].change), out)
+    from rulelens.graph.drift import drift
+    from rulelens.plots.drift import plot_drift
+
+    graphs = {}
+    for k, side in enumerate(sides):
+        assert side.graph is not None
+        graphs[side.name if side.name not in graphs else f"{side.name} ({k + 1})"] = side.graph
+    return save_figure(plot_drift(drift(graphs)), out)

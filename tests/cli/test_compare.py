@@ -1,0 +1,164 @@
+"""rulelens compare: distances, limits, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from rulelens.cli import main
+from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.io.formats import write_rules
+from rulelens.sources.extract import extract_rules
+
+
+def run(capsys, *args: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as info:
+        main([str(a) for a in args])
+    out, err = capsys.readouterr()
+    return int(info.value.code or 0), out, err
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A table, and the rules of a small and a larger tree."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((200, 3)), columns=["a b", "größe", "c"])
+    y = np.where((X["a b"] > 0.5) ^ (X["größe"] > 0.4), "yes", "no")
+    X.assign(ill=y).to_csv(tmp_path / "rows.csv", index=False)
+    graphs = {}
+    for depth in (1, 2, 4):
+        tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+        rules = extract_rules(tree, X)
+        write_rules(rules, tmp_path / f"depth{depth}.json")
+        graphs[depth] = FeatureGraph.from_rules(rules, X, y)
+    return tmp_path, graphs
+
+
+def test_distance_and_drivers(capsys, files):
+    folder, graphs = files
+    code, out, err = run(
+        capsys, "compare", folder / "depth1.json", folder / "depth4.json",
+        "--data", folder / "rows.csv", "--target", "ill",
+    )  # fmt: skip
+    assert code == 0, err
+    assert f"distance: {graphs[1].distance(graphs[4]):.4g}" in out
+    assert "of the squared distance" in out
+    assert "rules: " in out
+
+
+def test_json_is_one_document_with_everything(capsys, files):
+    folder, graphs = files
+    code, out, _ = run(
+        capsys, "compare", *(folder / f"depth{d}.json" for d in (1, 2, 4)),
+        "--data", folder / "rows.csv", "--target", "ill", "--json",
+    )  # fmt: skip
+    assert code == 0
+    document = json.loads(out)
+    assert [s["second"] for s in document["steps"]] == ["depth2.json", "depth4.json"]
+    assert document["steps"][1]["distance"] == pytest.approx(graphs[2].distance(graphs[4]))
+    assert sum(d["share"] for d in document["steps"][0]["drivers"]) == pytest.approx(1)
+    assert document["exceeded"] is False
+
+
+def test_limit_ends_with_exit_code_3(capsys, files):
+    folder, graphs = files
+    both = ["compare", folder / "depth1.json", folder / "depth4.json"]
+    rows = ["--data", folder / "rows.csv", "--target", "ill"]
+    distance = graphs[1].distance(graphs[4])
+    code, out, err = run(capsys, *both, *rows, "--max-distance", distance - 0.01, "--json")
+    assert code == 3
+    assert json.loads(out)["exceeded"] is True
+    assert "farther than --max-distance" in err
+    code, _, _ = run(capsys, *both, *rows, "--max-distance", distance + 0.01)
+    assert code == 0
+
+
+def test_saved_graphs_need_no_rows(capsys, files):
+    folder, graphs = files
+    for d in (1, 4):
+        (folder / f"graph{d}.json").write_text(json.dumps(graphs[d].to_dict()), "utf-8")
+    code, out, _ = run(
+        capsys, "compare", folder / "graph1.json", folder / "graph4.json", "--max-distance", 0
+    )
+    assert code == 3
+    assert f"{graphs[1].distance(graphs[4]):.4g}" in out
+
+
+def test_rules_without_rows_are_compared_as_rules(capsys, files):
+    folder, _ = files
+    code, out, _ = run(capsys, "compare", folder / "depth2.json", folder / "depth2.json")
+    assert code == 0
+    assert "distance: unknown without rows" in out
+    assert "4 same rule" in out
+
+
+@pytest.mark.parametrize("names", [("depth1.json", "depth4.json"), ("depth1.json",) * 3])
+def test_pictures(capsys, files, names):
+    folder, _ = files
+    code, _, err = run(
+        capsys, "compare", *(folder / n for n in names), "--data", folder / "rows.csv",
+        "--target", "ill", "--out", folder / "change.svg",
+    )  # fmt: skip
+    assert code == 0, err
+    assert (folder / "change.svg").read_text("utf-8").startswith("<?xml")
+
+
+def test_text_columns_are_those_that_the_rules_were_made_with(capsys, tmp_path):
+    X = pd.DataFrame({"colour": ["red", "blue"] * 20, "n": range(40)})
+    X.assign(ill=["y", "n"] * 20).to_csv(tmp_path / "rows.csv", index=False)
+    for seed in (0, 1):
+        run(
+            capsys, "rules", tmp_path / "rows.csv", "--target", "ill", "--seed", seed,
+            "--out", tmp_path / f"{seed}.json",
+        )  # fmt: skip
+    code, out, err = run(
+        capsys, "compare", tmp_path / "0.json", tmp_path / "1.json",
+        "--data", tmp_path / "rows.csv", "--target", "ill",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "distance: " in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["depth1.json"], 2, "at least two"),
+        (["depth1.json", "depth2.json", "--max-distance", "5"], 2, "--data FILE --target COL"),
+        (["depth1.json", "depth2.json", "--max-distance", "-1"], 2, "max-distance"),
+        (["depth1.json", "depth2.json", "--max-distance", "nan"], 2, "finite"),
+        (["depth1.json", "depth2.json", "--data", "rows.csv"], 2, "--target COL"),
+        (["depth1.json", "depth2.json", "--target", "ill"], 2, "--data"),
+        (["depth1.json", "depth2.json", "--top", "0"], 2, "--top"),
+        (["depth1.json", "none.json"], 1, "none.json"),
+        (["depth1.json", "rows.csv"], 1, "rows.csv"),
+        (["depth1.json", "broken.json"], 1, "broken.json"),
+        (["depth1.json", "depth2.json", "--data", "rows.csv", "--target", "x"], 1, "no column 'x'"),
+        (
+            [
+                "depth1.json",
+                "depth2.json",
+                "--data",
+                "rows.csv",
+                "--target",
+                "ill",
+                "--out",
+                "a.jpg",
+            ],
+            1,
+            ".png or .svg",
+        ),
+    ],
+)
+def test_refusals(capsys, files, monkeypatch, args, code, message):
+    folder, _ = files
+    monkeypatch.chdir(folder)
+    (folder / "broken.json").write_text("{", "utf-8")
+    found, out, err = run(capsys, "compare", *args)
+    assert found == code, err
+    assert message in err
+    assert out == ""
+    assert "Traceback" not in err
