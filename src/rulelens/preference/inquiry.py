@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.analytic_center import analytic_center
-from rulelens.preference.criteria import FloatArray
+from rulelens.preference.criteria import FloatArray, IntArray
 from rulelens.preference.hit_and_run import sample_weights
 from rulelens.preference.questions import (
     FORMS,
@@ -19,6 +19,7 @@ from rulelens.preference.questions import (
     best_choice_set,
     best_insertion,
     best_pair,
+    contenders,
     decided_pairs,
     nearest_pair,
 )
@@ -47,10 +48,11 @@ def ask(
         interior, _DRAWS, center=center, n_chains=_CHAINS, random_state=random_state
     ).draws
     values, ids = session.criteria.values, session.criteria.alternatives
-    known = agreement(values, draws, k)
+    best = contenders(values, draws, k)
+    known = agreement(values, draws, best[:, : min(k, len(values))])
     skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
     if form == "insert":
-        return _insertion(session, draws, goal, k, skipped, known)
+        return _insertion(session, draws, best, goal, k, skipped, known)
     if form == "best_of_5":
         chosen, bits = best_choice_set(values, draws)
         shown = [ids[i] for i in chosen.tolist()]
@@ -63,6 +65,7 @@ def ask(
         draws,
         goal=goal,
         k=k,
+        best=best,
         asked=lambda i, j: frozenset((ids[i], ids[j])) in decided,
     )
     if found is not None:
@@ -75,6 +78,7 @@ def ask(
 def _insertion(
     session: PreferenceSession,
     draws: FloatArray,
+    best: IntArray,
     goal: Goal,
     k: int,
     skipped: set[frozenset[Hashable]],
@@ -84,7 +88,9 @@ def _insertion(
     position = session.criteria.position
     places = [position(a) for a in chain]
     passed = [position(a) for s in skipped for a in s - set(chain) if len(s) == len(chain) + 1]
-    found = best_insertion(session.criteria.values, draws, places, goal=goal, k=k, skip=passed)
+    found = best_insertion(
+        session.criteria.values, draws, places, goal=goal, k=k, skip=passed, best=best
+    )
     if found is None:
         return None
     new = session.criteria.alternatives[found[0]]

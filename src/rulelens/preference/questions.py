@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rulelens.preference.acceptability import best_positions, expected_jaccard
 from rulelens.preference.analytic_center import AnalyticCenter
-from rulelens.preference.criteria import Criteria, FloatArray, IntArray
+from rulelens.preference.criteria import BoolArray, Criteria, FloatArray, IntArray
 from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
 from rulelens.preference.ranking import rank_order
 from rulelens.preference.statements import Constraint, Indifferent, Prefer
@@ -75,49 +76,82 @@ def entropy(p: FloatArray) -> FloatArray:
     return np.where((p <= 0) | (p >= 1), 0.0, bits)
 
 
-def pair_scores(
-    scores: FloatArray, chances: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Worth of asking about each pair: open, far apart, and both likely to matter.
-
-    Worth = H(p_ij) · sd(u_i - u_j) · sqrt(chance_i · chance_j), where p_ij is the share of draws
-    in which i scores higher.
+def order_worth(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Worth of asking about each pair for the whole ranking: open, and far apart if decided.
 
     Parameters
     ----------
     scores : array, shape (s, n)
         Scores of n alternatives under s draws.
-    chances : array, shape (n,)
-        How likely each alternative matters, such as its chance to be among the best 10.
 
     Returns
     -------
-    i, j, worth, bits : arrays, one entry per pair i < j
+    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
+        H(p_ij) · sd(u_i - u_j), and H(p_ij), where p_ij is the share of draws in which i is
+        higher.
     """
-    n = scores.shape[1]
-    i, j = np.triu_indices(n, 1)
-    single = scores.astype(np.float32)
-    gap = single[:, i] - single[:, j]
-    # Equal scores (same criteria, or a tie that was stated) are no open question.
-    noise = np.float32(1e-6 * max(float(np.abs(single).max(initial=0.0)), 1e-30))
+    gap, noise = _gaps(scores)
     bits = entropy(np.asarray((gap > noise).mean(axis=0), dtype=np.float64))
     spread = gap.std(axis=0, dtype=np.float64)
-    spread[spread <= noise] = 0.0
-    return i, j, bits * spread * np.sqrt(chances[i] * chances[j]), bits
+    return bits * np.where(spread > noise, spread, 0.0), bits
 
 
-def goal_chances(values: FloatArray, draws: FloatArray, goal: Goal, k: int) -> FloatArray:
-    """How likely each alternative matters for `goal`, shape (n,).
+def membership_worth(scores: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Worth of asking about each pair for a set such as the top k.
 
-    "top_k": its chance to be among the best max(10, 2 k); "best": among the best 3; "ranking":
-    all matter alike.
+    The answer's mutual information with "is l in the set?", summed over alternatives l, plus a
+    tenth of the bits of the answer itself, which decides where no single answer moves the set.
+
+    Parameters
+    ----------
+    scores : array, shape (s, n)
+    members : bool array, shape (s, q)
+        Whether each of q alternatives is in the set under each draw.
+
+    Returns
+    -------
+    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
     """
-    n = len(values)
+    gap, noise = _gaps(scores)
+    n_draws = len(scores)
+    higher = (gap > noise).astype(np.float32).T
+    inside = members.astype(np.float32)
+    n_yes = higher.sum(axis=1, dtype=np.float64)[:, None]
+    with_yes = (higher @ inside).astype(np.float64)
+    total = inside.sum(axis=0, dtype=np.float64)
+    p_yes = n_yes / n_draws
+    if_yes = with_yes / np.maximum(n_yes, 1.0)
+    if_no = (total - with_yes) / np.maximum(n_draws - n_yes, 1.0)
+    left = p_yes * entropy(if_yes) + (1 - p_yes) * entropy(if_no)
+    bits = entropy(p_yes[:, 0])
+    told = np.maximum((entropy(total / n_draws) - left).sum(axis=1), 0.0)
+    # Pairs that never differ are no question, whatever rounding says.
+    differ = (np.abs(gap) > noise).any(axis=0)
+    return np.where(differ & (bits > 0), told + 0.1 * bits, 0.0), bits
+
+
+def _gaps(scores: FloatArray) -> tuple[NDArray[np.float32], np.float32]:
+    """Differences of all pairs in single precision, and the size of what is only rounding."""
+    i, j = np.triu_indices(scores.shape[1], 1)
+    single = scores.astype(np.float32)
+    noise = np.float32(1e-6 * max(float(np.abs(single).max(initial=0.0)), 1e-30))
+    return single[:, i] - single[:, j], noise
+
+
+def contenders(values: FloatArray, draws: FloatArray, k: int) -> IntArray:
+    """Positions of the best max(10, 2 k) alternatives under each draw, best first."""
+    return best_positions(values, draws, max(10, 2 * k))
+
+
+def goal_chances(best: IntArray, n: int, goal: Goal) -> FloatArray:
+    """How likely each of n alternatives matters for `goal`, given the `contenders`.
+
+    "top_k": its chance to be a contender; "best": to be among the best 3; "ranking": all alike.
+    """
     if goal == "ranking":
         return np.ones(n)
-    depth = max(10, 2 * k) if goal == "top_k" else 3
-    best = best_positions(values, draws, depth)
-    return np.bincount(best.ravel(), minlength=n) / len(draws)
+    deep = best if goal == "top_k" else best[:, :3]
+    return np.bincount(deep.ravel(), minlength=n) / len(best)
 
 
 def _pool(values: FloatArray, draws: FloatArray, chances: FloatArray, goal: Goal) -> IntArray:
@@ -138,6 +172,7 @@ def best_pair(
     goal: Goal = "top_k",
     k: int = 5,
     asked: Callable[[int, int], bool] | None = None,
+    best: IntArray | None = None,
 ) -> tuple[int, int, float] | None:
     """Positions of the pair most worth asking about and the bits expected, or None.
 
@@ -145,6 +180,8 @@ def best_pair(
     ----------
     asked : callable, optional
         Tells whether a pair is not to be asked again.
+    best : int array, optional
+        The `contenders`, if they are known already.
 
     Examples
     --------
@@ -153,9 +190,16 @@ def best_pair(
     >>> best_pair(values, draws)[:2]
     (0, 1)
     """
-    chances = goal_chances(values, draws, goal, k)
+    known = contenders(values, draws, k) if best is None else best
+    chances = goal_chances(known, len(values), goal)
     pool = _pool(values, draws, chances, goal)
-    i, j, worth, bits = pair_scores(draws @ values[pool].T, chances[pool])
+    scores = draws @ values[pool].T
+    if goal == "ranking":
+        worth, bits = order_worth(scores)
+    else:
+        members = known[:, : k if goal == "top_k" else 1]
+        worth, bits = membership_worth(scores, (members[:, :, None] == pool).any(axis=1))
+    i, j = np.triu_indices(len(pool), 1)
     for pair in np.argsort(-worth, kind="stable"):
         if worth[pair] <= 0:
             return None
@@ -202,9 +246,11 @@ def best_insertion(
     goal: Goal = "top_k",
     k: int = 5,
     skip: Collection[int] = (),
+    best: IntArray | None = None,
 ) -> tuple[int, float] | None:
     """Alternative whose place in the ranked `chain` is most open, and the bits expected."""
-    chances = goal_chances(values, draws, goal, k)
+    found = contenders(values, draws, k) if best is None else best
+    chances = goal_chances(found, len(values), goal)
     pool = np.setdiff1d(_pool(values, draws, chances, goal), np.r_[list(chain), list(skip)])
     if len(pool) == 0:
         return None
@@ -221,11 +267,10 @@ def _bits(shares: FloatArray) -> float:
     return float(-(positive * np.log2(positive)).sum())
 
 
-def agreement(values: FloatArray, draws: FloatArray, k: int) -> float:
-    """Expected Jaccard index of the top k by mean weights with the top k under each draw."""
-    k = min(k, len(values))
-    top = rank_order(values @ draws.mean(axis=0))[0][:k]
-    return expected_jaccard(top, best_positions(values, draws, k))
+def agreement(values: FloatArray, draws: FloatArray, best: IntArray) -> float:
+    """Expected Jaccard index of the top k by mean weights with the sets in the rows of `best`."""
+    top = rank_order(values @ draws.mean(axis=0))[0][: best.shape[1]]
+    return expected_jaccard(top, best)
 
 
 def decided_pairs(constraints: Iterable[Constraint]) -> set[frozenset[Hashable]]:
