@@ -19,6 +19,7 @@ from rulelens.errors import RulelensError
 COMMANDS = {
     "compare": "Measure how far rule sets lie apart, and what makes the difference.",
     "demo": "The main job on a data set that scikit-learn ships: explain, ask, re-rank, report.",
+    "experiment": "Run a paper's experiment again, from a checkout of the project.",
     "explain": "Explain a model's decision on one row of a table by rules.",
     "graph": "Draw which features decide, alone and together.",
     "rank": "Learn from a few answers which rules suit you, and rank all of them.",
