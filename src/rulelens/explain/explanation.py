@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rulelens.explain.personal import ExplanationSession
+    from rulelens.graph.feature_graph import FeatureGraph
     from rulelens.preference.profile import Profile
 
 SHOWN_MEASURES = ("support", "confidence", "confidence_low", "recall", "confirmation", "lift")
@@ -198,11 +199,27 @@ class Explanation:
 
         return ExplanationSession.resume(path, self, missing=missing)
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write a report that stands by itself, and return its path."""
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        graph: FeatureGraph | None = None,
+        fidelity: pd.DataFrame | None = None,
+    ) -> Path:
+        """Write a report that stands by itself, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            A ``.html`` file; one that exists is replaced, whole or not at all.
+        graph : FeatureGraph, optional
+            Such as ``explainer.feature_graph(explanation.rules)``; drawn.
+        fidelity : DataFrame, optional
+            ``explainer.fidelity(explanation.rules, X_new)``; shown beside each rule.
+        """
         from rulelens.views.report import write_report
 
-        return write_report(path, self)
+        return write_report(path, self, graph=graph, fidelity=fidelity)
 
     def __str__(self) -> str:
         head = f"The model says {self.prediction!r}."

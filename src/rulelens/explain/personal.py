@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from rulelens.graph.feature_graph import FeatureGraph
     from rulelens.preference.profile import Profile
 
 
@@ -47,11 +48,27 @@ class PersonalExplanation(PreferenceResult):
         """JSON-safe record of the ranking, with the explanation in it."""
         return PreferenceResult.to_dict(self) | {"explanation": self.explanation.to_dict()}
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write a report that stands by itself, and return its path."""
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        graph: FeatureGraph | None = None,
+        fidelity: pd.DataFrame | None = None,
+    ) -> Path:
+        """Write a report that stands by itself, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            A ``.html`` file; one that exists is replaced, whole or not at all.
+        graph : FeatureGraph, optional
+            Such as ``explainer.feature_graph(explanation.rules)``; drawn.
+        fidelity : DataFrame, optional
+            ``explainer.fidelity(explanation.rules, X_new)``; shown beside each rule.
+        """
         from rulelens.views.report import write_report
 
-        return write_report(path, self.explanation, personal=self)
+        return write_report(path, self.explanation, personal=self, graph=graph, fidelity=fidelity)
 
 
 class ExplanationSession(PreferenceSession):

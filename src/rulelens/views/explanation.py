@@ -175,11 +175,12 @@ def _personal_view(p: PersonalExplanation, rules: list[dict[str, Any]]) -> dict[
     from rulelens.preference.statements import phrase
 
     names = {a: f"rule {a}" for a in p.ranking}
+    texts = {a: " and ".join(rules[int(str(a))]["conditions"]) for a in p.ranking}
     return {
         "top": top,
         "weights": weights,
         "method": p.method,
-        "statements": [phrase(s, names) for s in p.statements],
+        "statements": [{"short": phrase(s, names), "long": phrase(s, texts)} for s in p.statements],
         "notes": list(p.notes),
         "score_of": {int(str(a)): number(s) for a, s in p.scores.items()},
     }
