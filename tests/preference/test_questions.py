@@ -6,7 +6,8 @@ import pytest
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.inquiry import ranked_chain
-from rulelens.preference.questions import Question, best_choice_set, best_insertion, entropy
+from rulelens.preference.question_worth import entropy, membership_worth, telling_choice
+from rulelens.preference.questions import Question, best_choice_set, best_insertion
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.statements import BestOf, Prefer, Ranking
 
@@ -143,3 +144,35 @@ def test_best_of_five_falls_back_to_a_pair():
 
 def test_entropy_bounds():
     np.testing.assert_allclose(entropy(np.array([0, 0.5, 1.0])), [0, 1, 0])
+
+
+def test_worth_is_mutual_information_counted_by_hand():
+    rng = np.random.default_rng(0)
+    scores = rng.random((80, 4))
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 2
+    worth, bits = membership_worth(scores, members)
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    for pair, (i, j) in enumerate(pairs):
+        yes = scores[:, i] > scores[:, j]
+        told = 0.0
+        for in_set in members.T:
+            for answer in (yes, ~yes):
+                for value in (in_set, ~in_set):
+                    both = np.mean(answer & value)
+                    if both > 0:
+                        told += both * np.log2(both / (answer.mean() * value.mean()))
+        assert worth[pair] == pytest.approx(told + 0.1 * bits[pair], abs=1e-5)
+
+
+def test_choice_that_tells_about_the_set():
+    """Alternatives 0 and 1 compete for a place in the set; 2 and 3 are in or out for certain."""
+    rng = np.random.default_rng(0)
+    scores = np.column_stack([rng.random(300), rng.random(300), np.full(300, 5), np.full(300, -5)])
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 2
+    assert sorted(telling_choice(scores, members, 2)) == [0, 1]
+
+
+@pytest.mark.parametrize("goal", ["top_k", "best"])
+def test_identical_alternatives_are_no_question(goal):
+    table = Criteria("abc", ("x", "y"), [[1, 1], [1, 1], [0, 0]])
+    assert PreferenceSession(table).next_question(goal) is None

@@ -54,7 +54,7 @@ def ask(
     if form == "insert":
         return _insertion(session, draws, best, goal, k, skipped, known)
     if form == "best_of_5":
-        chosen, bits = best_choice_set(values, draws)
+        chosen, bits = best_choice_set(values, draws, goal=goal, k=k, best=best)
         shown = [ids[i] for i in chosen.tolist()]
         if bits > 0 and len(shown) > 2 and frozenset(shown) not in skipped:
             return Question(shown[0], shown[1], tuple(shown[2:]), "best_of_5", bits, known)

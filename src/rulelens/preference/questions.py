@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rulelens.preference.acceptability import best_positions, expected_jaccard
 from rulelens.preference.analytic_center import AnalyticCenter
-from rulelens.preference.criteria import BoolArray, Criteria, FloatArray, IntArray
+from rulelens.preference.criteria import Criteria, FloatArray, IntArray
 from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
+from rulelens.preference.question_worth import (
+    bits_of,
+    favourites,
+    membership_worth,
+    order_worth,
+    telling_choice,
+)
 from rulelens.preference.ranking import rank_order
 from rulelens.preference.statements import Constraint, Indifferent, Prefer
 
@@ -61,81 +67,6 @@ class Question:
     def enough(self) -> bool:
         """Whether one may stop: more answers would change little."""
         return self.agreement >= ENOUGH
-
-
-def entropy(p: FloatArray) -> FloatArray:
-    """Bits of a yes/no answer with probability p of yes.
-
-    Examples
-    --------
-    >>> entropy(np.array([0.0, 0.5])).tolist()
-    [0.0, 1.0]
-    """
-    q = np.clip(p, 1e-12, 1 - 1e-12)
-    bits = -(q * np.log2(q) + (1 - q) * np.log2(1 - q))
-    return np.where((p <= 0) | (p >= 1), 0.0, bits)
-
-
-def order_worth(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Worth of asking about each pair for the whole ranking: open, and far apart if decided.
-
-    Parameters
-    ----------
-    scores : array, shape (s, n)
-        Scores of n alternatives under s draws.
-
-    Returns
-    -------
-    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
-        H(p_ij) · sd(u_i - u_j), and H(p_ij), where p_ij is the share of draws in which i is
-        higher.
-    """
-    gap, noise = _gaps(scores)
-    bits = entropy(np.asarray((gap > noise).mean(axis=0), dtype=np.float64))
-    spread = gap.std(axis=0, dtype=np.float64)
-    return bits * np.where(spread > noise, spread, 0.0), bits
-
-
-def membership_worth(scores: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Worth of asking about each pair for a set such as the top k.
-
-    The answer's mutual information with "is l in the set?", summed over alternatives l, plus a
-    tenth of the bits of the answer itself, which decides where no single answer moves the set.
-
-    Parameters
-    ----------
-    scores : array, shape (s, n)
-    members : bool array, shape (s, q)
-        Whether each of q alternatives is in the set under each draw.
-
-    Returns
-    -------
-    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
-    """
-    gap, noise = _gaps(scores)
-    n_draws = len(scores)
-    higher = (gap > noise).astype(np.float32).T
-    inside = members.astype(np.float32)
-    n_yes = higher.sum(axis=1, dtype=np.float64)[:, None]
-    with_yes = (higher @ inside).astype(np.float64)
-    total = inside.sum(axis=0, dtype=np.float64)
-    p_yes = n_yes / n_draws
-    if_yes = with_yes / np.maximum(n_yes, 1.0)
-    if_no = (total - with_yes) / np.maximum(n_draws - n_yes, 1.0)
-    left = p_yes * entropy(if_yes) + (1 - p_yes) * entropy(if_no)
-    bits = entropy(p_yes[:, 0])
-    told = np.maximum((entropy(total / n_draws) - left).sum(axis=1), 0.0)
-    # Pairs that never differ are no question, whatever rounding says.
-    differ = (np.abs(gap) > noise).any(axis=0)
-    return np.where(differ & (bits > 0), told + 0.1 * bits, 0.0), bits
-
-
-def _gaps(scores: FloatArray) -> tuple[NDArray[np.float32], np.float32]:
-    """Differences of all pairs in single precision, and the size of what is only rounding."""
-    i, j = np.triu_indices(scores.shape[1], 1)
-    single = scores.astype(np.float32)
-    noise = np.float32(1e-6 * max(float(np.abs(single).max(initial=0.0)), 1e-30))
-    return single[:, i] - single[:, j], noise
 
 
 def contenders(values: FloatArray, draws: FloatArray, k: int) -> IntArray:
@@ -210,32 +141,34 @@ def best_pair(
 
 
 def best_choice_set(
-    values: FloatArray, draws: FloatArray, size: int = 5, pool_size: int = 120
+    values: FloatArray,
+    draws: FloatArray,
+    *,
+    goal: Goal = "top_k",
+    k: int = 5,
+    size: int = 5,
+    best: IntArray | None = None,
 ) -> tuple[IntArray, float]:
     """Set of alternatives to show for "which is best?", and the bits expected of the answer.
 
-    The set with the largest expected score of its best member, built greedily: each member is
-    the favourite of other weights.
+    For goal "top_k" the set whose answer tells most about the top k; for the others the set whose
+    best member has the largest expected score, which gathers favourites of different weights.
 
     References
     ----------
-    Viappiani and Boutilier: Optimal Bayesian recommendation sets (2010).
+    Viappiani and Boutilier: Optimal Bayesian recommendation sets (2010), for the latter.
     """
-    mean_order, _ = rank_order(values @ draws.mean(axis=0))
-    often = np.bincount(best_positions(values, draws, 3).ravel(), minlength=len(values))
-    likely = np.argsort(-often, kind="stable")[: pool_size // 2]
-    pool = np.unique(np.r_[mean_order[: pool_size // 2], likely])
+    known = contenders(values, draws, k) if best is None else best
+    chances = goal_chances(known, len(values), "top_k")
+    pool = _pool(values, draws, chances, "top_k")
     scores = draws @ values[pool].T
-    chosen: list[int] = []
-    current = np.full(len(draws), -np.inf)
-    for _ in range(min(size, len(pool))):
-        gain = np.maximum(scores, current[:, None]).mean(axis=0)
-        gain[chosen] = -np.inf
-        pick = int(gain.argmax())
-        chosen.append(pick)
-        current = np.maximum(current, scores[:, pick])
+    if goal == "top_k":
+        members = (known[:, :k, None] == pool).any(axis=1)
+        chosen = telling_choice(scores, members, size)
+    else:
+        chosen = favourites(scores, size)
     share = np.bincount(scores[:, chosen].argmax(axis=1), minlength=len(chosen)) / len(draws)
-    return pool[chosen], _bits(share)
+    return pool[chosen], bits_of(share)
 
 
 def best_insertion(
@@ -256,15 +189,10 @@ def best_insertion(
         return None
     known = draws @ values[list(chain)].T
     place = np.stack([(known > s[:, None]).sum(axis=1) for s in (draws @ values[pool].T).T])
-    bits = np.array([_bits(np.bincount(p, minlength=1) / len(draws)) for p in place])
+    bits = np.array([bits_of(np.bincount(p, minlength=1) / len(draws)) for p in place])
     worth = bits * (0.15 + chances[pool])
     pick = int(worth.argmax())
     return (int(pool[pick]), float(bits[pick])) if bits[pick] > 0 else None
-
-
-def _bits(shares: FloatArray) -> float:
-    positive = shares[shares > 0]
-    return float(-(positive * np.log2(positive)).sum())
 
 
 def agreement(values: FloatArray, draws: FloatArray, best: IntArray) -> float:

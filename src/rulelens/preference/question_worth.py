@@ -1,0 +1,164 @@
+"""What the answer to a question about alternatives would tell, judged by draws of the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulelens.preference.criteria import BoolArray, FloatArray
+
+_OWN_BITS = 0.1
+"""Weight of the answer's own bits beside what it tells about the goal: it decides on plateaus."""
+
+
+def entropy(p: FloatArray) -> FloatArray:
+    """Bits of a yes/no answer with probability p of yes.
+
+    Examples
+    --------
+    >>> entropy(np.array([0.0, 0.5])).tolist()
+    [0.0, 1.0]
+    """
+    q = np.clip(p, 1e-12, 1 - 1e-12)
+    bits = -(q * np.log2(q) + (1 - q) * np.log2(1 - q))
+    return np.where((p <= 0) | (p >= 1), 0.0, bits)
+
+
+def order_worth(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Worth of asking about each pair for the whole ranking: open, and far apart if decided.
+
+    Parameters
+    ----------
+    scores : array, shape (s, n)
+        Scores of n alternatives under s draws.
+
+    Returns
+    -------
+    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
+        H(p_ij) · sd(u_i - u_j), and H(p_ij), where p_ij is the share of draws in which i is
+        higher.
+    """
+    gap, noise = _gaps(scores)
+    bits = entropy(np.asarray((gap > noise).mean(axis=0), dtype=np.float64))
+    spread = gap.std(axis=0, dtype=np.float64)
+    return bits * np.where(spread > noise, spread, 0.0), bits
+
+
+def membership_worth(scores: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Worth of asking about each pair for a set such as the top k.
+
+    The answer's mutual information with "is l in the set?", summed over alternatives l, plus a
+    tenth of the bits of the answer itself, which decides where no single answer moves the set.
+
+    Parameters
+    ----------
+    scores : array, shape (s, n)
+    members : bool array, shape (s, q)
+        Whether each of q alternatives is in the set under each draw.
+
+    Returns
+    -------
+    worth, bits : arrays, one entry per pair i < j in the order of ``np.triu_indices(n, 1)``
+    """
+    gap, noise = _gaps(scores)
+    n_draws = len(scores)
+    higher = (gap > noise).astype(np.float32).T
+    inside = members.astype(np.float32)
+    n_yes = higher.sum(axis=1, dtype=np.float64)[:, None]
+    with_yes = (higher @ inside).astype(np.float64)
+    total = inside.sum(axis=0, dtype=np.float64)
+    p_yes = n_yes / n_draws
+    if_yes = with_yes / np.maximum(n_yes, 1.0)
+    if_no = (total - with_yes) / np.maximum(n_draws - n_yes, 1.0)
+    left = p_yes * entropy(if_yes) + (1 - p_yes) * entropy(if_no)
+    bits = entropy(p_yes[:, 0])
+    told = np.maximum((entropy(total / n_draws) - left).sum(axis=1), 0.0)
+    # Pairs that never differ are no question, whatever rounding says.
+    differ = (np.abs(gap) > noise).any(axis=0)
+    return np.where(differ & (bits > 0), told + _OWN_BITS * bits, 0.0), bits
+
+
+def _gaps(scores: FloatArray) -> tuple[NDArray[np.float32], np.float32]:
+    """Differences of all pairs in single precision, and the size of what is only rounding."""
+    i, j = np.triu_indices(scores.shape[1], 1)
+    single = scores.astype(np.float32)
+    noise = np.float32(1e-6 * max(float(np.abs(single).max(initial=0.0)), 1e-30))
+    return single[:, i] - single[:, j], noise
+
+
+def telling_choice(scores: FloatArray, members: BoolArray, size: int) -> list[int]:
+    """Set of alternatives whose "which is best?" tells most about membership in a set.
+
+    Built greedily from the best pair; the worth of an answer is that of `membership_worth`.
+
+    Parameters
+    ----------
+    scores : array, shape (s, n)
+    members : bool array, shape (s, q)
+    size : int
+        At most n.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(0).random((200, 6))
+    >>> sorted(telling_choice(scores, scores > 0.9, 6))
+    [0, 1, 2, 3, 4, 5]
+    """
+    n_draws, n = scores.shape
+    inside = members.astype(np.float32)
+    if n < 2:
+        return list(range(n))
+    best = int(membership_worth(scores, members)[0].argmax())
+    chosen = [int(axis[best]) for axis in np.triu_indices(n, 1)]
+    while len(chosen) < min(size, n):
+        shown = scores[:, chosen]
+        label, top = shown.argmax(axis=1), shown.max(axis=1)
+        beats = (scores > top[:, None]).astype(np.float32)
+        # Split the draws by the answer if each alternative were added: those who name it, and
+        # those who still name a present member.
+        left = np.zeros(n)
+        own = np.zeros(n)
+        for answer in [None, *range(len(chosen))]:
+            if answer is None:
+                named = beats
+            else:
+                named = (label == answer).astype(np.float32)[:, None] * (1 - beats)
+            size_of = named.sum(axis=0, dtype=np.float64)
+            share = (named.T @ inside) / np.maximum(size_of, 1.0)[:, None]
+            p = size_of / n_draws
+            left += p * entropy(share.astype(np.float64)).sum(axis=1)
+            own -= np.where(p > 0, p * np.log2(np.maximum(p, 1e-12)), 0.0)
+        worth = _OWN_BITS * own - left
+        worth[chosen] = -np.inf
+        chosen.append(int(worth.argmax()))
+    return chosen
+
+
+def favourites(scores: FloatArray, size: int) -> list[int]:
+    """Set with the largest expected score of its best member, built greedily.
+
+    Examples
+    --------
+    >>> favourites(np.array([[3.0, 0, 2], [0, 3, 2], [3, 0, 2]]), 2)
+    [0, 1]
+    """
+    chosen: list[int] = []
+    current = np.full(len(scores), -np.inf)
+    for _ in range(min(size, scores.shape[1])):
+        gain = np.maximum(scores, current[:, None]).mean(axis=0)
+        gain[chosen] = -np.inf
+        chosen.append(int(gain.argmax()))
+        current = np.maximum(current, scores[:, chosen[-1]])
+    return chosen
+
+
+def bits_of(shares: FloatArray) -> float:
+    """Bits of an answer whose outcomes have these shares.
+
+    Examples
+    --------
+    >>> bits_of(np.array([0.25, 0.25, 0.25, 0.25]))
+    2.0
+    """
+    positive = shares[shares > 0]
+    return float(-(positive * np.log2(positive)).sum())
