@@ -374,7 +374,7 @@ class _Search:
         open_parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         good_parts: list[_Found] = []
         n_open = 0
-        for parent, other, item in _joins(level.sets, k, step):
+        for parent, other, item in pairs_with_a_common_start(level.sets, k, step):
             if deadline is not None and time.perf_counter() > deadline:
                 return "time"
             # 1. Every subset of a set must be open; remember the fewest rows one excludes.
@@ -450,7 +450,7 @@ class _Search:
         return _popcount(bits)
 
 
-def _joins(
+def pairs_with_a_common_start(
     sets: NDArray[np.int64], k: int, step: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Pairs of sets that differ in their last item only, block by block.

@@ -105,10 +105,10 @@ def _shorter(condition: Condition, values: NDArray[np.float64] | None, gap: bool
     low, high = condition.low, condition.high
     if low > -np.inf:
         at = int(np.searchsorted(seen, low, side="left" if condition.low_closed else "right"))
-        low = _shortest_near(low, *_neighbours(values, at, low), condition.low_closed)
+        low = shortest_near(low, *_neighbours(values, at, low), condition.low_closed)
     if high < np.inf:
         at = int(np.searchsorted(seen, high, side="right" if condition.high_closed else "left"))
-        high = _shortest_near(high, *_neighbours(values, at, high), not condition.high_closed)
+        high = shortest_near(high, *_neighbours(values, at, high), not condition.high_closed)
     try:
         return replace(condition, low=low, high=high, precision="float64")
     except ContradictionError:
@@ -126,7 +126,7 @@ def _neighbours(values: NDArray[np.float64], at: int, end: float) -> tuple[float
     return below, above
 
 
-def _shortest_near(end: float, below: float, above: float, upper: bool) -> float:
+def shortest_near(end: float, below: float, above: float, upper: bool) -> float:
     """The number with fewest digits about `end`, at most half the way to the values beside it.
 
     `upper`: the cut may equal the value above but not the one below; otherwise the reverse.

@@ -1,0 +1,1 @@
+"""Personal rules: for each row the one rule that best tells its class."""

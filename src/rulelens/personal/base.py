@@ -1,0 +1,262 @@
+"""What PIC and FastPIC share: reading tables, predicting from chosen rules, explaining."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from rulelens.core.schema import Level, Schema, level_key
+from rulelens.discretize.binning import Method, learn_binning
+from rulelens.discretize.cuts import Binning
+from rulelens.errors import OptionError, TableError, did_you_mean
+from rulelens.frames import Labels, Table, read_labels, read_table
+from rulelens.personal.accuracy import Choice, Yardstick
+from rulelens.personal.records import PersonalRules, personal_rules
+
+ClassWeight = Mapping[Any, float] | str | None
+
+
+class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the two classifiers; see `PIC` and `FastPIC`."""
+
+    schema_: Any
+    binning_: Binning
+    classes_: NDArray[Any]
+    class_counts_: NDArray[Any]
+
+    # ------------------------------------------------------------------ reading
+    def _read(self, X: object, *, reset: bool) -> Table:
+        """Rows as a table, with scikit-learn's checks of shape and names."""
+        named = hasattr(X, "columns") or hasattr(X, "column_names")
+        if not named or hasattr(X, "tocsr"):
+            array: Any = X if hasattr(X, "tocsr") else np.asarray(X)
+            if isinstance(X, list | tuple):
+                array = _as_plain_array(np.array(X, dtype=object))
+            checked = validate_data(
+                self, array, dtype=None, ensure_all_finite="allow-nan", reset=reset
+            )
+            return read_table(checked, None if reset else self.schema_)
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        table = read_table(X, None if reset else self.schema_)
+        if not table.n_rows:
+            raise TableError(
+                f"Found array with 0 sample(s) (shape=(0, {len(table.schema)})) while a minimum "
+                "of 1 is required."
+            )
+        return table
+
+    def _read_training(
+        self, X: object, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[Table, Labels, NDArray[np.float64] | None]:
+        """Rows, labels and weights; rows of weight 0 are as if they were not there."""
+        if y is None:
+            raise TableError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        table = self._read(X, reset=reset)
+        labels = column_or_1d(np.asarray(y), warn=True)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
+        check_classification_targets(labels)
+        if len(labels) != table.n_rows:
+            raise TableError(
+                f"Found input variables with inconsistent numbers of samples: "
+                f"[{table.n_rows}, {len(labels)}]"
+            )
+        if sample_weight is None:
+            return table, read_labels(labels), None
+        weights = np.asarray(
+            _check_sample_weight(
+                sample_weight,
+                np.zeros((table.n_rows, 1)),
+                dtype=np.float64,
+                ensure_non_negative=True,
+            )
+        )
+        keep = np.flatnonzero(weights > 0)
+        table = table.take(keep)
+        if reset and len(keep) < len(weights):
+            table = _with_levels_in_use(table)
+        return table, read_labels(labels[keep]), weights[keep]
+
+    def _codes(self, X: object) -> NDArray[np.int32]:
+        check_is_fitted(self, "binning_")
+        return self.binning_.codes(self._read(X, reset=False))
+
+    # ------------------------------------------------------------------ learning
+    def _learn_items(self, table: Table, labels: Labels) -> None:
+        """Bins and classes, from training rows only."""
+        self._check_options()
+        self.schema_ = table.schema
+        self.classes_ = np.array(labels.classes)
+        if len({type(c) for c in labels.classes}) > 1:
+            self.classes_ = np.array(labels.classes, dtype=object)
+        self.binning_ = learn_binning(table, labels, method=self.discretizer, n_bins=self.n_bins)
+
+    def _check_options(self) -> None:
+        if not isinstance(self.max_length, int | np.integer) or self.max_length < 1:
+            raise OptionError(
+                f"max_length must be a whole number of at least 1, not {self.max_length!r}."
+            )
+        if not 0 <= self.alpha <= 1:
+            raise OptionError(f"alpha must lie in [0, 1], not {self.alpha!r}.")
+        if not self.min_count >= 1:
+            raise OptionError(f"min_count must be at least 1, not {self.min_count!r}.")
+        if not self.smoothing >= 0:
+            raise OptionError(f"smoothing must be at least 0, not {self.smoothing!r}.")
+
+    def _codes_of_labels(self, labels: Labels) -> NDArray[np.int64]:
+        """Labels as positions in `classes_`; an error for a class that was not there."""
+        place = {level_key(c): i for i, c in enumerate(self.classes_.tolist())}
+        unknown = [c for c in labels.classes if level_key(c) not in place]
+        if unknown:
+            raise TableError(
+                f"The class {unknown[0]!r} was not among those at first. "
+                f"{did_you_mean(unknown[0], self.classes_.tolist())} "
+                "Name all classes in the first call of partial_fit: classes=[...]."
+            )
+        by_code = np.array([place[level_key(c)] for c in labels.classes], dtype=np.int64)
+        return by_code[labels.codes]
+
+    def _yardstick(self, totals: NDArray[Any], among: NDArray[np.bool_] | None = None) -> Yardstick:
+        return Yardstick(self.alpha, totals, self._class_factors(totals), self.min_count, among)
+
+    def _class_factors(self, totals: NDArray[Any]) -> NDArray[np.float64] | None:
+        given: ClassWeight = self.class_weight
+        if given is None:
+            return None
+        if isinstance(given, str):
+            if given != "balanced":
+                raise OptionError(
+                    f"class_weight must be None, 'balanced' or a mapping, not {given!r}."
+                )
+            known = np.maximum(np.asarray(totals, dtype=np.float64), 1e-300)
+            return np.where(totals > 0, totals.sum() / (len(totals) * known), 0.0)
+        known_labels = {level_key(_plain(c)): float(w) for c, w in given.items()}
+        return np.array([known_labels.get(level_key(c), 1.0) for c in self.classes_.tolist()])
+
+    @abstractmethod
+    def _choose(
+        self,
+        codes: NDArray[np.integer],
+        *,
+        top: int = 1,
+        among: NDArray[np.bool_] | None = None,
+    ) -> Choice:
+        """The best rules of rows, of any class or of some."""
+
+    # ------------------------------------------------------------------ answering
+    def predict(self, X: object) -> NDArray[Any]:
+        """Class of each row: the outcome of its personal rule.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of labels, shape (n_rows,)
+        """
+        outcome = self._choose(self._codes(X)).outcome
+        labels: NDArray[Any] = self.classes_[outcome]
+        return labels
+
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
+        """Share of each class among the training rows that the row's rule covers, smoothed.
+
+        ``(covered rows of the class + smoothing·share of the class)/(covered rows + smoothing)``.
+        A rule is chosen for recall too, so the most probable class is not always the predicted
+        one. For probabilities that match frequencies on new rows, wrap the classifier in
+        scikit-learn's CalibratedClassifierCV.
+
+        Returns
+        -------
+        array of float64, shape (n_rows, n_classes)
+            Columns in the order of `classes_`; rows sum to 1.
+        """
+        choice = self._choose(self._codes(X))
+        totals = np.asarray(self.class_counts_, dtype=np.float64)
+        factors = self._class_factors(totals)
+        counts = np.asarray(choice.counts, dtype=np.float64)
+        if factors is not None:
+            counts, totals = counts * factors, totals * factors
+        prior = totals / totals.sum()
+        smoothed: NDArray[np.float64] = counts + max(self.smoothing, 1e-12) * prior
+        smoothed /= smoothed.sum(axis=1, keepdims=True)
+        return smoothed
+
+    def explain(self, X: object, *, runners_up: int = 0) -> PersonalRules:
+        """The personal rule of each row, with its counts and how sure its precision is.
+
+        Parameters
+        ----------
+        X : table, shape (n_rows, n_features)
+        runners_up : int
+            How many next best rules to give for each row besides its own.
+
+        Returns
+        -------
+        PersonalRules
+            ``.rules`` is the set of all of them, which feature graphs and exports take.
+        """
+        if runners_up < 0:
+            raise OptionError(f"runners_up must be at least 0, not {runners_up}.")
+        codes = self._codes(X)
+        return self._records(self._choose(codes, top=runners_up + 1), codes)
+
+    def _records(self, choice: Choice, codes: NDArray[np.integer]) -> PersonalRules:
+        classes: list[Level] = self.classes_.tolist()
+        return personal_rules(choice, codes, self.binning_, classes, self.class_counts_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _with_levels_in_use(table: Table) -> Table:
+    """The same rows, with the levels that occur in them only."""
+    features, columns = [], []
+    for f, column in zip(table.schema, table.columns, strict=True):
+        if f.kind == "categorical":
+            used = np.unique(column[column >= 0]).astype(np.int64)
+            place = np.full(len(f.levels) + 1, -1, dtype=np.int32)
+            place[used] = np.arange(len(used))
+            f = replace(f, levels=tuple(f.levels[i] for i in used.tolist()))
+            column = place[column]
+        features.append(f)
+        columns.append(column)
+    return Table(Schema(features), tuple(columns), table.n_rows)
+
+
+def _plain(value: Any) -> Level:
+    out: Level = value.item() if isinstance(value, np.generic) else value
+    return out
+
+
+def _as_plain_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Rows of numbers only as a numeric array; mixed rows stay as they are."""
+    kinds = {type(v) for v in array.ravel()} if array.ndim == 2 else set()
+    if kinds and all(issubclass(k, int | float | np.number) for k in kinds) and bool not in kinds:
+        return array.astype(np.float64)
+    return array
+
+
+__all__ = ["ClassWeight", "Method", "PersonalClassifier", "Self"]
