@@ -59,9 +59,10 @@ def edge_rows(
         ends = np.unique(ends[np.isfinite(ends)])
         if not len(ends):
             continue
-        single = ends.astype(np.float32)
-        near = [ends, np.nextafter(ends, np.inf), np.nextafter(ends, -np.inf), single]
-        near += [np.nextafter(single, np.float32(v)) for v in (np.inf, -np.inf)]
+        with np.errstate(over="ignore"):
+            single = ends.astype(np.float32)
+            near = [ends, np.nextafter(ends, np.inf), np.nextafter(ends, -np.inf), single]
+            near += [np.nextafter(single, np.float32(v)) for v in (np.inf, -np.inf)]
         values = np.unique(np.concatenate([v.astype(float) for v in near]))
         values = values[np.abs(values) < limit]
         hit = rng.random(n) < 0.5

@@ -14,7 +14,14 @@ from rulelens.frames import read_schema
 
 Source: TypeAlias = Callable[[object, "Schema | None"], RuleSet]
 
-_BUILT_IN = ("sklearn_trees", "sklearn_boosting", "sklearn_histogram", "xgboost", "lightgbm")
+_BUILT_IN = (
+    "sklearn_trees",
+    "sklearn_boosting",
+    "sklearn_histogram",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+)
 
 SOURCES: Registry[Source] = Registry("source", "rulelens.sources", UnsupportedModelError)
 """Sources by ``"package.TypeName"``, the package being the first part of the type's module."""
