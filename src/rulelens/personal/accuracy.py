@@ -119,8 +119,13 @@ class Choice:
         return Choice(*(p[entries] for p in parts))
 
     @classmethod
+    def stack(cls, parts: list[Choice]) -> Choice:
+        """Entries of several choices, one after another."""
+        names = ("row", "rank", "features", "outcome", "accuracy", "counts")
+        return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+    @classmethod
     def join(cls, parts: list[Choice]) -> Choice:
         """Entries of several choices, sorted by row and rank."""
-        names = ("row", "rank", "features", "outcome", "accuracy", "counts")
-        out = cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+        out = cls.stack(parts)
         return out.take(np.lexsort((out.rank, out.row)))
