@@ -48,12 +48,12 @@ def test_distance_matrix_holds_all_pairs(seeds, names):
 )
 def test_drivers_explain_the_whole_distance(a, b, projection):
     first, second = graph(a, "abc", projection), graph(b, "bcd", projection)
-    change = GraphDifference.between(first, second, names=("old", "new"))
+    change = GraphDifference.between(first, second, names=("source", "change"))
     assert change.distance == pytest.approx(first.distance(second))
     frame = change.drivers()
     assert frame["share"].sum() == pytest.approx(1)
     assert frame["share"].is_monotonic_decreasing
-    np.testing.assert_allclose(frame["new"] - frame["old"], frame["change"])
+    np.testing.assert_allclose(frame["second"] - frame["first"], frame["change"])
     assert change.importance().sum() == pytest.approx(0, abs=1e-9)
     assert json.loads(json.dumps(change.to_dict()))["distance"] == change.distance
     assert len(change.drivers(2)) == 2

@@ -219,6 +219,17 @@ def test_unknown_names_are_told():
         FeatureGraph.from_relevances(["a"], [[np.nan]], [1.0], [0], ["yes"])
 
 
+def test_rules_are_selected_by_slice_positions_or_mask():
+    graph = simple_graph()
+    parts = [graph.select(c) for c in (slice(1, None), [1, 2], [-2, -1], [False, True, True])]
+    assert all(np.array_equal(p.adjacency, parts[0].adjacency) for p in parts)
+    with pytest.warns(RulelensWarning, match="empty"):
+        assert graph.select([]).n_rules == 0
+    for bad in ([True], [[0]], ["a"], [0.5], [3], [-4]):
+        with pytest.raises(OptionError, match="3 rules"):
+            graph.select(bad)
+
+
 def test_edge_list_has_each_link_once_heaviest_first():
     frame = simple_graph().to_frame()
     assert frame["weight"].is_monotonic_decreasing

@@ -207,9 +207,7 @@ def _lines(s: Step, top: int) -> list[str]:
 
 
 def _drivers(change: GraphDifference) -> list[dict[str, Any]]:
-    frame = change.drivers()
-    frame.columns = ["source", "target", "kind", "first", "second", "change", "share"]
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+    return [{str(k): v for k, v in row.items()} for row in change.drivers().to_dict("records")]
 
 
 def _counts(rules: RuleAlignment) -> dict[str, int]:

@@ -84,7 +84,7 @@ class GraphDifference:
         Returns
         -------
         pandas DataFrame
-            source, target, kind, one column a graph, change, and ``share``: the part of the
+            source, target, kind, first, second, change, and ``share``: the part of the
             squared distance, which sums to 1 over all links.
         """
         import pandas as pd
@@ -97,14 +97,13 @@ class GraphDifference:
         order = np.lexsort((j, i, -square))[:top]
         i, j = i[order], j[order]
         labels = np.array(self.features, dtype=object)
-        first, second = self.names if self.names[0] != self.names[1] else ("first", "second")
         return pd.DataFrame(
             {
                 "source": labels[i],
                 "target": labels[j],
                 "kind": np.where(i == j, "alone", "together").astype(object),
-                first: self.first[i, j],
-                second: self.second[i, j],
+                "first": self.first[i, j],
+                "second": self.second[i, j],
                 "change": D[i, j],
                 "share": square[order] / square.sum() if len(square) else square,
             }

@@ -195,8 +195,31 @@ class FeatureGraph:
         )
 
     def select(self, rules: slice | ArrayLike) -> FeatureGraph:
-        """The graph of some of the rules, chosen by a slice, positions or a mask."""
-        chosen = np.arange(self.n_rules)[rules if isinstance(rules, slice) else np.asarray(rules)]
+        """The graph of some of the rules, chosen by a slice, positions or a mask.
+
+        Relevances stay those of the whole rule set's rows; only the weights are shared anew.
+        """
+        everything = np.arange(self.n_rules)
+        if isinstance(rules, slice):
+            chosen = everything[rules]
+        else:
+            index = np.asarray(rules)
+            index = index if index.size else index.astype(np.int64).reshape(-1)
+            fits = (
+                index.shape == (self.n_rules,) if index.dtype == bool else index.dtype.kind in "iu"
+            )
+            if index.ndim != 1 or not fits:
+                raise OptionError(
+                    f"Choose among {self.n_rules} rules by a slice, by positions or by a mask with "
+                    "an entry a rule."
+                )
+            if (
+                index.dtype != bool
+                and index.size
+                and not (-self.n_rules <= index.min() and index.max() < self.n_rules)
+            ):
+                raise OptionError(f"There are {self.n_rules} rules; a position lies outside.")
+            chosen = everything[index]
         P, q = self.contributions[chosen], self.rule_weights[chosen]
         return replace(
             self,
