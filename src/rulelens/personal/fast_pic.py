@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -174,6 +175,20 @@ class FastPIC(PersonalClassifier):
                 "first and count the other part with a copy of it: copy.deepcopy, then forget."
             )
         return self._keep(self.cube_.plus(other.cube_))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted classifier to an npz file, without training rows; see `load`."""
+        from rulelens.personal.storage import save_fast_pic
+
+        check_is_fitted(self, "cube_")
+        save_fast_pic(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> FastPIC:
+        """Read a classifier that `save` wrote. Nothing in the file is executed."""
+        from rulelens.personal.storage import load_fast_pic
+
+        return load_fast_pic(path)
 
     def _start(self, n_rows: int) -> None:
         """Choose how counts are stored, or refuse."""
