@@ -1,4 +1,4 @@
-"""The graph tells features that decide alone from those that need others, where the truth is known."""
+"""The graph tells features that decide alone from those that need others: known truth."""
 
 from __future__ import annotations
 
