@@ -103,3 +103,12 @@ def test_k_larger_than_the_table():
     o = outlook(table, np.array([1.0, 0.0]), np.ones((10, 1)), k=5)
     assert o.expected_jaccard == 1.0
     assert o.credible == ("a",)
+
+
+def test_acceptability_and_pairwise_as_frames(session):
+    shares = session.acceptability(3)
+    assert shares.columns.tolist() == [1, 2, 3]
+    assert shares.loc["r3", 1] == pytest.approx(0.447, abs=0.03)
+    above = session.pairwise()
+    assert above.loc["r3", "r6"] == 1.0
+    assert above.loc["r5", "r3"] + above.loc["r3", "r5"] == pytest.approx(1.0)

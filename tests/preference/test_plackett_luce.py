@@ -116,3 +116,15 @@ def test_one_criterion():
 def test_bad_noise(noise):
     with pytest.raises(OptionError, match="above 0"):
         sample_noisy(TABLE, [], noise=noise)
+
+
+def test_questions_and_outlook_go_on_after_contradictions(session):
+    session.prefer("r6", "r3")
+    question = session.next_question(noisy=True)
+    assert question == session.next_question(noisy=True)
+    assert 0 < question.information <= 1
+    outlook = session.outlook(noisy=True)
+    assert outlook.expected_jaccard < 0.95
+    assert session.acceptability(1, noisy=True)[1].sum() == pytest.approx(1.0)
+    session.answer(question, question.b)
+    assert session.noisy_sample().sample.reliable

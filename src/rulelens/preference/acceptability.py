@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.criteria import Criteria, FloatArray, IntArray
 from rulelens.preference.ranking import json_id
+from rulelens.preference.table import Criteria, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd

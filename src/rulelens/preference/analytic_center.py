@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.criteria import FloatArray
 from rulelens.preference.polytope import Interior
+from rulelens.preference.table import FloatArray
 
 _MAX_STEPS = 200
 

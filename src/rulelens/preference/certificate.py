@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.preference.criteria import Criteria, FloatArray
 from rulelens.preference.statements import Constraint, constraint_row
+from rulelens.preference.table import Criteria, FloatArray
 
 Row: TypeAlias = list[Fraction]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rulelens.preference.criteria import FloatArray
 from rulelens.preference.polytope import TOLERANCE
 from rulelens.preference.programs import maximize
 from rulelens.preference.statements import Constraint, Statement
+from rulelens.preference.table import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

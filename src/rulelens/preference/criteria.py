@@ -1,172 +1,19 @@
-"""Alternatives judged on criteria: one table of numbers, every column a gain."""
+"""Criteria of rules: features present, support, confirmation, complexity, and what others add."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rulelens.core.registry import Registry
-from rulelens.errors import PreferenceError, did_you_mean
+from rulelens.errors import PreferenceError
+from rulelens.preference.table import BoolArray, Criteria, FloatArray, IntArray, read_only
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-FloatArray: TypeAlias = NDArray[np.float64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-IntArray: TypeAlias = NDArray[np.int64]
 Direction: TypeAlias = Literal["gain", "cost"]
-
-
-def read_only(values: ArrayLike) -> FloatArray:
-    """Copy of `values` as float64 that cannot be written to."""
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Criteria:
-    """Alternatives (rows) by criteria (columns); more is better in every column.
-
-    Parameters
-    ----------
-    alternatives : tuple of hashable, length n
-        One id per row, each once.
-    names : tuple of str, length m ≥ 1
-        One name per column, each once.
-    values : array of float64, shape (n, m)
-        Finite numbers. A cost enters with its sign turned.
-
-    Raises
-    ------
-    PreferenceError
-        Shapes that do not fit, repeated ids or names, numbers that are not finite.
-
-    Examples
-    --------
-    >>> c = Criteria(("a", "b"), ("short", "sure"), [[1, 0.2], [0, 0.9]])
-    >>> c.values.shape, c.position("b")
-    ((2, 2), 1)
-    """
-
-    alternatives: tuple[Hashable, ...]
-    names: tuple[str, ...]
-    values: FloatArray
-    _positions: Mapping[Hashable, int] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "alternatives", tuple(self.alternatives))
-        set_(self, "names", tuple(str(n) for n in self.names))
-        set_(self, "values", read_only(self.values))
-        n, m = len(self.alternatives), len(self.names)
-        if self.values.shape != (n, m):
-            raise PreferenceError(
-                f"The criteria have shape {self.values.shape}, but there are {n} alternatives "
-                f"and {m} names. Expected shape ({n}, {m})."
-            )
-        if m == 0:
-            raise PreferenceError("There are no criteria. At least one column is needed.")
-        _no_repeats("alternative", self.alternatives)
-        _no_repeats("criterion", self.names)
-        if not np.isfinite(self.values).all():
-            i, j = (int(x[0]) for x in np.nonzero(~np.isfinite(self.values)))
-            raise PreferenceError(
-                f"Criterion '{self.names[j]}' of alternative {self.alternatives[i]!r} is "
-                f"{self.values[i, j]}. Every value must be a finite number: fill it in or drop it."
-            )
-        set_(self, "_positions", {a: i for i, a in enumerate(self.alternatives)})
-
-    def __len__(self) -> int:
-        return len(self.alternatives)
-
-    def __contains__(self, alternative: object) -> bool:
-        return isinstance(alternative, Hashable) and alternative in self._positions
-
-    def position(self, alternative: Hashable) -> int:
-        """Row number of `alternative`; an unknown id is an error that names the nearest one."""
-        try:
-            return self._positions[alternative]
-        except (KeyError, TypeError):
-            raise PreferenceError(
-                f"Unknown alternative {alternative!r}. "
-                f"{did_you_mean(alternative, self.alternatives)}"
-            ) from None
-
-    def row(self, alternative: Hashable) -> FloatArray:
-        """Values of one alternative, shape (m,)."""
-        values: FloatArray = self.values[self.position(alternative)]
-        return values
-
-    def column(self, name: str) -> int:
-        """Column number of the criterion `name`; an unknown name is an error."""
-        try:
-            return self.names.index(name)
-        except ValueError:
-            raise PreferenceError(
-                f"Unknown criterion '{name}'. {did_you_mean(name, self.names)}"
-            ) from None
-
-    def widened(self, names: Sequence[str]) -> Criteria:
-        """The same with a column of zeros for each of `names` that is not there yet.
-
-        Examples
-        --------
-        >>> Criteria(("a",), ("x",), [[1.0]]).widened(["x", "y"]).values
-        array([[1., 0.]])
-        """
-        extra = tuple(n for n in dict.fromkeys(names) if n not in self.names)
-        if not extra:
-            return self
-        values = np.hstack([self.values, np.zeros((len(self), len(extra)))])
-        return Criteria(self.alternatives, self.names + extra, values)
-
-    @classmethod
-    def from_frame(cls, frame: pd.DataFrame) -> Criteria:
-        """Criteria of a pandas DataFrame: index = ids, columns = names, all gains.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> Criteria.from_frame(pd.DataFrame({"sure": [0.2, 0.9]}, index=["a", "b"])).names
-        ('sure',)
-        """
-        try:
-            values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
-            raise PreferenceError(
-                f"The criteria must be numbers, but a column is not: {error}. "
-                "Convert or drop that column."
-            ) from error
-        names = tuple(str(n) for n in frame.columns)
-        return cls(tuple(frame.index.tolist()), names, values)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Pandas DataFrame with one row per alternative."""
-        import pandas as pd
-
-        index = pd.Index(list(self.alternatives), tupleize_cols=False)
-        return pd.DataFrame(self.values.copy(), index=index, columns=list(self.names))
-
-
-def _no_repeats(kind: str, items: Sequence[Hashable]) -> None:
-    seen: set[Hashable] = set()
-    for item in items:
-        try:
-            repeated = item in seen
-        except TypeError:
-            raise PreferenceError(
-                f"The {kind} {item!r} cannot be an id: it is not hashable. Use a number or text."
-            ) from None
-        if repeated:
-            raise PreferenceError(
-                f"The {kind} {item!r} occurs twice. Each must occur once: rename or drop one."
-            )
-        seen.add(item)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -416,3 +263,25 @@ def evidence_criteria(
         raise PreferenceError("No criteria were asked for. Name at least one, or keep presence.")
     ids = tuple(range(n_rules)) if alternatives is None else tuple(alternatives)
     return Criteria(ids, tuple(titles), np.column_stack(columns))
+
+
+__all__ = [
+    "CRITERIA",
+    "BoolArray",
+    "Criteria",
+    "Criterion",
+    "Direction",
+    "FloatArray",
+    "IntArray",
+    "RuleEvidence",
+    "complexity",
+    "confidence",
+    "confirmation",
+    "criterion_name",
+    "evidence_criteria",
+    "lift",
+    "read_only",
+    "rule_criteria",
+    "support",
+    "unit_gain",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulelens.preference.criteria import FloatArray
+from rulelens.preference.table import FloatArray
 
 
 def effective_sample_size(draws: FloatArray) -> FloatArray:

@@ -18,9 +18,9 @@ from scipy.linalg import cholesky, qr, solve_triangular
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.analytic_center import AnalyticCenter, analytic_center
-from rulelens.preference.criteria import FloatArray
 from rulelens.preference.diagnostics import effective_sample_size, split_rhat
 from rulelens.preference.polytope import Interior
+from rulelens.preference.table import FloatArray
 
 Seed: TypeAlias = int | np.random.Generator | None
 

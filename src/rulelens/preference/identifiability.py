@@ -10,10 +10,10 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.preference.conflict import consistent
-from rulelens.preference.criteria import Criteria, FloatArray
 from rulelens.preference.hit_and_run import Seed
 from rulelens.preference.polytope import Interior
 from rulelens.preference.statements import Prefer, constraints_of
+from rulelens.preference.table import Criteria, FloatArray
 
 _EXACT = 1e-9
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.analytic_center import analytic_center
-from rulelens.preference.criteria import FloatArray, IntArray
 from rulelens.preference.hit_and_run import sample_weights
 from rulelens.preference.questions import (
     FORMS,
@@ -24,6 +24,7 @@ from rulelens.preference.questions import (
     nearest_pair,
 )
 from rulelens.preference.statements import Ranking
+from rulelens.preference.table import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from rulelens.preference.session import PreferenceSession
@@ -33,24 +34,39 @@ _CHAINS = 256
 
 
 def ask(
-    session: PreferenceSession, goal: Goal, form: Form, k: int, *, random_state: int
+    session: PreferenceSession,
+    goal: Goal,
+    form: Form,
+    k: int,
+    *,
+    noisy: bool = False,
+    random_state: int = 0,
 ) -> Question | None:
     """The question most worth asking in `session`; see `PreferenceSession.next_question`."""
     if goal not in GOALS:
         raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
     if form not in FORMS:
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
-    interior = session._interior()
-    if interior.dimension == 0:
-        return None
-    center = analytic_center(interior)
-    draws = sample_weights(
-        interior, _DRAWS, center=center, n_chains=_CHAINS, random_state=random_state
-    ).draws
     values, ids = session.criteria.values, session.criteria.alternatives
+    skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
+    decided = decided_pairs(session.constraints()) | skipped
+    if noisy:
+        posterior = session.noisy_sample(1_024, random_state=random_state)
+        draws, certain = posterior.sample.draws, None
+    else:
+        interior = session._interior()
+        if interior.dimension == 0:
+            return None
+        center = analytic_center(interior)
+        draws = sample_weights(
+            interior, _DRAWS, center=center, n_chains=_CHAINS, random_state=random_state
+        ).draws
+        # Where all draws agree on all pairs: is any pair still open for certain?
+        certain = partial(
+            nearest_pair, session.criteria, session.polytope(), interior, center, decided
+        )
     best = contenders(values, draws, k)
     known = agreement(values, draws, best[:, : min(k, len(values))])
-    skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
     if form == "insert":
         return _insertion(session, draws, best, goal, k, skipped, known)
     if form == "best_of_5":
@@ -59,7 +75,6 @@ def ask(
         if bits > 0 and len(shown) > 2 and frozenset(shown) not in skipped:
             return Question(shown[0], shown[1], tuple(shown[2:]), "best_of_5", bits, known)
         # Fewer than three are in question, or this set was skipped: a pair asks the same.
-    decided = decided_pairs(session.constraints()) | skipped
     found = best_pair(
         values,
         draws,
@@ -70,8 +85,7 @@ def ask(
     )
     if found is not None:
         return Question(ids[found[0]], ids[found[1]], information=found[2], agreement=known)
-    # All draws agree on all pairs: is any pair still open for certain?
-    rest = nearest_pair(session.criteria, session.polytope(), interior, center, decided)
+    rest = certain() if certain is not None else None
     return rest and Question(rest.a, rest.b, information=0.0, agreement=known)
 
 

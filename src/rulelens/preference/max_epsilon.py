@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.criteria import FloatArray
 from rulelens.preference.polytope import Polytope
 from rulelens.preference.programs import maximize
+from rulelens.preference.table import FloatArray
 
 
 def max_epsilon(polytope: Polytope) -> tuple[FloatArray, float] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulelens.errors import OptionError
-from rulelens.preference.criteria import FloatArray
+from rulelens.preference.table import FloatArray
 
 
 def _vectors(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.criteria import Criteria, FloatArray, IntArray
 from rulelens.preference.diagnostics import effective_sample_size, split_rhat
 from rulelens.preference.hit_and_run import Seed, WeightSample
 from rulelens.preference.statements import (
@@ -26,6 +25,7 @@ from rulelens.preference.statements import (
     Statement,
     WeightBound,
 )
+from rulelens.preference.table import Criteria, FloatArray, IntArray
 
 NOISE_LEVELS = np.geomspace(0.02, 1.0, 12)
 """Noise levels tried when it is learned, as shares of the usual spread of scores."""

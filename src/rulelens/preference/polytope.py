@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import null_space
 
-from rulelens.preference.criteria import BoolArray, FloatArray, read_only
 from rulelens.preference.programs import maximize
 from rulelens.preference.statements import Constraint
+from rulelens.preference.table import BoolArray, FloatArray, read_only
 
 TOLERANCE = 1e-9
 """Slack below which a constraint counts as tight; rows are scaled to largest entry 1, Σw = 1."""

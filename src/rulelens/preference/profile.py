@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rulelens.errors import FormatError, OptionError
 from rulelens.preference.certificate import ExactCriteria
-from rulelens.preference.criteria import Criteria
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.session_file import (
     read_json,
@@ -23,6 +22,7 @@ from rulelens.preference.session_file import (
     write_json,
 )
 from rulelens.preference.statements import Recalled
+from rulelens.preference.table import Criteria
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.criteria import FloatArray
+from rulelens.preference.table import FloatArray
 
 Bound: TypeAlias = tuple[float | None, float | None]
 

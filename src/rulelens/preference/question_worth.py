@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.preference.criteria import BoolArray, FloatArray
+from rulelens.preference.table import BoolArray, FloatArray
 
 _OWN_BITS = 0.1
 """Weight of the answer's own bits beside what it tells about the goal: it decides on plateaus."""

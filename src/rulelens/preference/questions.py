@@ -10,7 +10,6 @@ import numpy as np
 
 from rulelens.preference.acceptability import best_positions, expected_jaccard
 from rulelens.preference.analytic_center import AnalyticCenter
-from rulelens.preference.criteria import Criteria, FloatArray, IntArray
 from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
 from rulelens.preference.question_worth import (
     bits_of,
@@ -21,6 +20,7 @@ from rulelens.preference.question_worth import (
 )
 from rulelens.preference.ranking import rank_order
 from rulelens.preference.statements import Constraint, Indifferent, Prefer
+from rulelens.preference.table import Criteria, FloatArray, IntArray
 
 Goal: TypeAlias = Literal["top_k", "ranking", "best"]
 Form: TypeAlias = Literal["pair", "best_of_5", "insert"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.criteria import Criteria, FloatArray, IntArray, read_only
 from rulelens.preference.statements import Statement, phrase
+from rulelens.preference.table import Criteria, FloatArray, IntArray, read_only
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.certificate import ExactCriteria, exact_multipliers, remainder
-from rulelens.preference.criteria import Criteria, FloatArray
 from rulelens.preference.polytope import TOLERANCE, Polytope
 from rulelens.preference.programs import maximize
 from rulelens.preference.ranking import json_id
 from rulelens.preference.statements import Constraint, Prefer
+from rulelens.preference.table import Criteria, FloatArray
 
 MIN_MARGIN = 1e-4
 """Smallest margin of extreme ranks: below, the solver's own tolerance decides the answer."""

@@ -67,7 +67,7 @@ def smallest_repair(constraints: Sequence[Constraint], n_weights: int) -> Repair
 
     Examples
     --------
-    >>> from rulelens.preference.criteria import Criteria
+    >>> from rulelens.preference.table import Criteria
     >>> from rulelens.preference.statements import Prefer, constraints_of
     >>> c = Criteria(("a", "b"), ("x", "y"), [[1, 0], [0, 1]])
     >>> said = [Prefer("a", "b"), Prefer("b", "a"), Prefer("a", "b")]

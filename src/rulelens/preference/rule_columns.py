@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.preference.criteria import FloatArray, RuleEvidence
+from rulelens.preference.criteria import RuleEvidence
 from rulelens.preference.hit_and_run import Seed
+from rulelens.preference.table import FloatArray
 
 
 def bootstrap_stability(

@@ -9,30 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.preference.criteria import Criteria, FloatArray
+from rulelens.preference.compatible_weights import CompatibleWeights, Prior
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.statement_log import StatementLog
-from rulelens.preference.statements import Recalled, Statement
+from rulelens.preference.statements import Recalled
+from rulelens.preference.table import Criteria, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rulelens.preference.acceptability import Outlook
-    from rulelens.preference.conflict import Conflict
     from rulelens.preference.hit_and_run import WeightSample
-    from rulelens.preference.identifiability import Identifiability
-    from rulelens.preference.polytope import Interior, Polytope
     from rulelens.preference.questions import Form, Goal, Question
-    from rulelens.preference.relations import Certificate, ExtremeRanks
-    from rulelens.preference.repair import Repair
 
 Method: TypeAlias = Literal["analytic", "max_eps", "chebyshev", "centroid", "bayes_pl"]
 METHODS: tuple[str, ...] = ("analytic", "max_eps", "chebyshev", "centroid", "bayes_pl")
-Prior: TypeAlias = Literal["simplex", "uniform"]
-PRIORS: tuple[str, ...] = ("simplex", "uniform")
 
 
-class PreferenceSession(StatementLog):
+class PreferenceSession(CompatibleWeights):
     """Learns which alternatives a person prefers, from a few statements.
 
     Parameters
@@ -72,79 +65,6 @@ class PreferenceSession(StatementLog):
         background: Sequence[Recalled] = (),
     ) -> None:
         super().__init__(criteria, labels=labels, background=background)
-        self._known: tuple[tuple[Statement, ...], Polytope, Interior | None] | None = None
-        self._samples: dict[tuple[Any, ...], WeightSample] = {}
-
-    # --- the weights that agree --------------------------------------------------------------
-
-    def polytope(self) -> Polytope:
-        """The weights that agree with every statement."""
-        return self._solved()[0]
-
-    def _solved(self) -> tuple[Polytope, Interior | None]:
-        from rulelens.preference.polytope import Polytope
-
-        if self._known is None or self._known[0] is not self._statements:
-            polytope = Polytope.of(self.constraints(), len(self._criteria.names))
-            self._known = (self._statements, polytope, polytope.interior())
-            self._samples = {}
-        return self._known[1], self._known[2]
-
-    def _interior(self) -> Interior:
-        interior = self._solved()[1]
-        if interior is None:
-            raise PreferenceError(str(self.conflict()))
-        return interior
-
-    def conflict(self) -> Conflict | None:
-        """The statements that contradict each other, or None if some weights agree with all."""
-        if self._solved()[1] is not None:
-            return None
-        from rulelens.preference.conflict import Conflict, find_conflict
-
-        constraints = self.constraints()
-        found = find_conflict(constraints, len(self._criteria.names))
-        if found is not None:
-            return found
-        # Consistent with a margin below the tolerance only: name all of them.
-        return Conflict(
-            tuple(c.statement for c in constraints),
-            tuple(c.phrase for c in constraints),
-            tuple(c.source for c in constraints),
-            "the margin that is left is below what numbers can tell apart.",
-        )
-
-    def repair(self) -> Repair:
-        """The fewest elementary statements to withdraw so that the rest can hold together."""
-        from rulelens.preference.repair import smallest_repair
-
-        return smallest_repair(self.constraints(), len(self._criteria.names))
-
-    def sample(
-        self, n_draws: int = 8_000, *, prior: Prior = "simplex", random_state: int = 0
-    ) -> WeightSample:
-        """Draws of weights that agree with every statement.
-
-        Parameters
-        ----------
-        n_draws : int
-        prior : {"simplex", "uniform"}
-            What is believed before anything is said: "simplex", all weights alike; "uniform",
-            each weight drawn from [0, 1] and all divided by their sum, which prefers even weights.
-        random_state : int
-        """
-        from rulelens.preference.hit_and_run import sample_weights
-        from rulelens.preference.polytope import cube_interior
-
-        if prior not in PRIORS:
-            raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
-        interior = self._interior()
-        key = (n_draws, prior, random_state)
-        if key not in self._samples:
-            if prior == "uniform":
-                interior = cube_interior(self.polytope(), interior)
-            self._samples[key] = sample_weights(interior, n_draws, random_state=random_state)
-        return self._samples[key]
 
     # --- the ranking -------------------------------------------------------------------------
 
@@ -180,9 +100,7 @@ class PreferenceSession(StatementLog):
         if not self._statements and not self._background:
             notes.append("Nothing was stated yet: all criteria weigh the same.")
         if method == "bayes_pl":
-            from rulelens.preference.plackett_luce import sample_noisy
-
-            posterior = sample_noisy(self._criteria, (*self._background, *self._statements))
+            posterior = self.noisy_sample()
             notes.append(
                 f"Statements were taken as noisy, at {posterior.noise.mean():.2f} of the spread of "
                 f"scores; effective sample size {posterior.sample.ess:.0f}, R-hat "
@@ -239,16 +157,18 @@ class PreferenceSession(StatementLog):
         *,
         prior: Prior = "simplex",
         level: float = 0.95,
+        noisy: bool = False,
     ) -> Outlook:
         """How far `result` (by default of the default method) is to be trusted.
 
         Expected Kendall τ and Jaccard index with the person's own ranking, chances to be first and
-        in the top k, and the credible set of the best alternative.
+        in the top k, and the credible set of the best alternative. With `noisy`, statements count
+        as noisy answers, so that contradictions are no error.
         """
         from rulelens.preference.acceptability import outlook
 
-        told = self.result() if result is None else result
-        sample = self.sample(prior=prior)
+        told = result or self.result("bayes_pl" if noisy else "analytic")
+        sample = self._draws(prior, noisy)
         return outlook(
             self._criteria,
             self._criteria.values @ np.array(list(told.weights.values())),
@@ -260,42 +180,32 @@ class PreferenceSession(StatementLog):
             rhat=sample.rhat,
         )
 
-    def necessary(self, better: Hashable, worse: Hashable) -> Certificate | None:
-        """Proof that `better` is as good as `worse` for all compatible weights, or None."""
-        from rulelens.preference.relations import necessary
+    def _draws(self, prior: Prior, noisy: bool) -> WeightSample:
+        return self.noisy_sample().sample if noisy else self.sample(prior=prior)
 
-        self._interior()
-        pair = self.resolve(better), self.resolve(worse)
-        return necessary(self._criteria, self.constraints(), *pair, labels=self._labels)
+    def acceptability(
+        self, ranks: int = 10, *, prior: Prior = "simplex", noisy: bool = False
+    ) -> pd.DataFrame:
+        """Share of weights that give each alternative rank 1, 2 … `ranks`: a pandas DataFrame."""
+        import pandas as pd
 
-    def possible(self, better: Hashable, worse: Hashable) -> bool:
-        """Whether some compatible weights put `better` above `worse` by a margin."""
-        from rulelens.preference.relations import possible
+        from rulelens.preference.acceptability import rank_acceptability
 
-        self._interior()
-        row = self._criteria.row(self.resolve(better)) - self._criteria.row(self.resolve(worse))
-        return possible(self.polytope(), row) is not None
+        shares = rank_acceptability(
+            self._criteria.values, self._draws(prior, noisy).draws, checked_k(ranks)
+        )
+        index = pd.Index(list(self._criteria.alternatives), tupleize_cols=False)
+        return pd.DataFrame(shares, index=index, columns=range(1, shares.shape[1] + 1))
 
-    def necessary_pairs(self) -> tuple[Certificate, ...]:
-        """Certificates of all necessary preferences between two alternatives."""
-        from rulelens.preference.relations import necessary_pairs
+    def pairwise(self, *, prior: Prior = "simplex", noisy: bool = False) -> pd.DataFrame:
+        """Share of weights that put the row's alternative above the column's."""
+        import pandas as pd
 
-        draws = self.sample().draws
-        return necessary_pairs(self._criteria, self.constraints(), draws=draws, labels=self._labels)
+        from rulelens.preference.acceptability import pairwise_probabilities
 
-    def extreme_ranks(self, alternative: Hashable, *, margin: float = 0.01) -> ExtremeRanks:
-        """Best and worst rank of an alternative where every strict statement keeps `margin`."""
-        from rulelens.preference.relations import extreme_ranks
-
-        self._interior()
-        chosen = self.resolve(alternative)
-        return extreme_ranks(self._criteria, self.polytope(), chosen, margin=margin)
-
-    def identifiability(self) -> Identifiability:
-        """Which weights the criteria can tell apart at all, and how free they still are."""
-        from rulelens.preference.identifiability import identifiability
-
-        return identifiability(self._criteria, self._interior())
+        shares = pairwise_probabilities(self._criteria.values, self._draws(prior, noisy).draws)
+        index = pd.Index(list(self._criteria.alternatives), tupleize_cols=False)
+        return pd.DataFrame(shares, index=index, columns=index)
 
     # --- questions ---------------------------------------------------------------------------
 
@@ -305,6 +215,7 @@ class PreferenceSession(StatementLog):
         form: Form = "pair",
         k: int = 5,
         *,
+        noisy: bool = False,
         random_state: int = 0,
     ) -> Question | None:
         """The question most worth asking, or None if no answer would tell anything new.
@@ -317,12 +228,14 @@ class PreferenceSession(StatementLog):
             "insert" asks where an alternative goes in the latest ranking that was stated.
         k : int
             Size of the top for goal "top_k" and for `Question.agreement`.
+        noisy : bool
+            Take answers as noisy: go on where they contradict each other, instead of an error.
         random_state : int
             Of the sample of weights that questions are judged by.
         """
         from rulelens.preference.inquiry import ask
 
-        return ask(self, goal, form, checked_k(k), random_state=random_state)
+        return ask(self, goal, form, checked_k(k), noisy=noisy, random_state=random_state)
 
     # --- keeping it --------------------------------------------------------------------------
 

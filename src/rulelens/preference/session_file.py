@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulelens.errors import FormatError, OptionError, OutputError, PreferenceError
-from rulelens.preference.criteria import Criteria
 from rulelens.preference.questions import Question
 from rulelens.preference.statements import (
     BestOf,
@@ -24,6 +23,7 @@ from rulelens.preference.statements import (
     alternatives_in,
     phrase,
 )
+from rulelens.preference.table import Criteria
 
 if TYPE_CHECKING:
     import pandas as pd

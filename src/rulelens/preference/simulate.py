@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.criteria import FloatArray, IntArray
 from rulelens.preference.hit_and_run import Seed
+from rulelens.preference.table import FloatArray, IntArray
 
 Prior: TypeAlias = Literal["uniform", "simplex"]
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.criteria import Criteria
 from rulelens.preference.notation import parse_ranking
 from rulelens.preference.statements import (
     BestOf,
@@ -26,6 +25,7 @@ from rulelens.preference.statements import (
     constraints_of,
     phrase,
 )
+from rulelens.preference.table import Criteria
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.criteria import Criteria, FloatArray
+from rulelens.preference.table import Criteria, FloatArray
 
 Kind: TypeAlias = Literal["strict", "weak", "equal"]
 
