@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import rulelens.io.json_rules
-import rulelens.io.rulex  # noqa: F401  registers itself
+import rulelens.io.rulex
+import rulelens.io.text  # noqa: F401  each registers itself
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
 from rulelens.errors import FormatError, InputError, OutputError, SchemaError

@@ -1,0 +1,1 @@
+"""The text of rules: tokens, parser, printer."""
