@@ -29,8 +29,8 @@ from rulelens.preference.table import FloatArray, IntArray
 if TYPE_CHECKING:
     from rulelens.preference.session import PreferenceSession
 
-_DRAWS = 2_048
-_CHAINS = 256
+_DRAWS = 1_024
+_CHAINS = 128
 
 
 def ask(
