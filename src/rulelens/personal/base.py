@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,14 @@ from sklearn.utils.validation import (
     assert_all_finite,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from rulelens.core.schema import Level, Schema, level_key
-from rulelens.discretize.binning import Method, learn_binning
+from rulelens.discretize.binning import learn_binning
 from rulelens.discretize.cuts import Binning
+from rulelens.discretize.reading import read_rows
 from rulelens.errors import OptionError, TableError, did_you_mean
-from rulelens.frames import Labels, Table, read_labels, read_table
+from rulelens.frames import Labels, Table, read_labels
 from rulelens.personal.accuracy import Choice, Yardstick
 from rulelens.personal.records import PersonalRules, personal_rules
 
@@ -40,24 +40,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ reading
     def _read(self, X: object, *, reset: bool) -> Table:
-        """Rows as a table, with scikit-learn's checks of shape and names."""
-        named = hasattr(X, "columns") or hasattr(X, "column_names")
-        if not named or hasattr(X, "tocsr"):
-            array: Any = X if hasattr(X, "tocsr") else np.asarray(X)
-            if isinstance(X, list | tuple):
-                array = _as_plain_array(np.array(X, dtype=object))
-            checked = validate_data(
-                self, array, dtype=None, ensure_all_finite="allow-nan", reset=reset
-            )
-            return read_table(checked, None if reset else self.schema_)
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        table = read_table(X, None if reset else self.schema_)
-        if not table.n_rows:
-            raise TableError(
-                f"Found array with 0 sample(s) (shape=(0, {len(table.schema)})) while a minimum "
-                "of 1 is required."
-            )
-        return table
+        return read_rows(self, X, None if reset else self.schema_)
 
     def _read_training(
         self, X: object, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
@@ -249,14 +232,3 @@ def _with_levels_in_use(table: Table) -> Table:
 def _plain(value: Any) -> Level:
     out: Level = value.item() if isinstance(value, np.generic) else value
     return out
-
-
-def _as_plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    """Rows of numbers only as a numeric array; mixed rows stay as they are."""
-    kinds = {type(v) for v in array.ravel()} if array.ndim == 2 else set()
-    if kinds and all(issubclass(k, int | float | np.number) for k in kinds) and bool not in kinds:
-        return array.astype(np.float64)
-    return array
-
-
-__all__ = ["ClassWeight", "Method", "PersonalClassifier", "Self"]
