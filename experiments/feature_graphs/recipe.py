@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from rulelens.core.conditions import Interval
@@ -67,13 +68,26 @@ def folds(data: DataSet, n: int = 10) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def tuned_tree(X: pd.DataFrame, y: pd.Series) -> DecisionTreeClassifier:
-    """The tree whose criterion and depth do best in five inner folds."""
-    search = GridSearchCV(
-        DecisionTreeClassifier(random_state=123),
-        GRID,
-        cv=StratifiedKFold(5, shuffle=True, random_state=42),
-    )
-    return search.fit(X, y).best_estimator_
+    """The tree whose criterion and depth do best in five inner folds.
+
+    Chooses as a grid search would (the first of the best), but a tree that did not use all of
+    its depth is not grown again for a larger one.
+    """
+    warnings.filterwarnings("ignore", message="The least populated class")
+    inner = list(StratifiedKFold(5, shuffle=True, random_state=42).split(X, y))
+    best, best_score = None, -np.inf
+    for criterion in GRID["criterion"]:
+        scores, grown = np.zeros(len(inner)), np.zeros(len(inner), dtype=bool)
+        for depth in GRID["max_depth"]:
+            tree = DecisionTreeClassifier(criterion=criterion, max_depth=depth, random_state=123)
+            for k, (train, test) in enumerate(inner):
+                if not grown[k]:
+                    tree.fit(X.iloc[train], y.iloc[train])
+                    scores[k] = tree.score(X.iloc[test], y.iloc[test])
+                    grown[k] = tree.get_depth() < depth
+            if scores.mean() > best_score:
+                best, best_score = clone(tree), scores.mean()
+    return best.fit(X, y)
 
 
 def published_rules(tree: DecisionTreeClassifier, X: pd.DataFrame) -> RuleSet:

@@ -66,7 +66,7 @@ def plot_heatmap(
         rest = importance.sum() - importance[order].sum()
         ax.set_xlabel(f"not shown: {hidden} features with {rest:.3g} of 100", fontsize=8)
     if title is not None:
-        ax.set_title(plain(title), **PLAIN)
+        ax.set_title(plain(title), loc="left", **PLAIN)  # above the squares, not the bars
     return ax
 
 
