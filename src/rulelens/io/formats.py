@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import rulelens.io.json_rules
+import rulelens.io.python_code
 import rulelens.io.rulex
+import rulelens.io.sql
+import rulelens.io.tables
 import rulelens.io.text  # noqa: F401  each registers itself
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema

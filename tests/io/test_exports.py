@@ -1,0 +1,117 @@
+"""Python, CSV, Markdown and LaTeX: what they say, and that names stay text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_strategies import random_rows, rule_sets
+
+from rulelens.core.conditions import Interval, Membership
+from rulelens.core.rule import Rule
+from rulelens.core.ruleset import RuleSet
+from rulelens.core.schema import Feature, Schema
+from rulelens.errors import FormatError
+from rulelens.io.formats import format_rules, write_rules
+from rulelens.io.tables import rules_to_frame
+from rulelens.language.parser import parse_text
+
+LEVELS = st.one_of(st.text(max_size=6), st.integers(-3, 3), st.floats(-5, 5))
+
+
+def module_of(rules: RuleSet) -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    exec(compile(format_rules(rules, format="python"), "rules.py", "exec"), space)  # noqa: S102
+    return space
+
+
+@given(rule_sets(levels=LEVELS, provenance=False), st.integers(0, 2**32))
+@settings(max_examples=200, deadline=None)
+def test_the_python_module_fires_the_same_rules(rules: RuleSet, seed: int) -> None:
+    module = module_of(rules)
+    rows = random_rows(rules.schema, rules, np.random.default_rng(seed), 30)
+    for row in rows:
+        expected = [k for k, rule in enumerate(rules) if rule.covers(row)]
+        assert module["fired"](row) == expected
+        holes = {k: math.nan if v is None else v for k, v in row.items()}
+        assert module["fired"](holes) == expected
+        if rules.ordered:
+            found = module["decide"](row)
+            decided = rules[expected[0]].outcome if expected else rules.default
+            assert (type(found), found) == (type(decided), decided)
+    assert [repr(v) for v in module["OUTCOMES"]] == [repr(r.outcome) for r in rules]
+
+
+def test_python_cannot_tell_true_from_one() -> None:
+    schema = Schema([Feature("c", "categorical", (1, True))])
+    rules = RuleSet.from_rules([Rule({"c": Membership([1])}, "y")], schema)
+    with pytest.raises(FormatError, match="both booleans and numbers"):
+        format_rules(rules, format="python")
+
+
+NASTY = RuleSet.from_rules(
+    [
+        Rule({"=cmd|' /C calc'!A0": Interval(1)}, "=1+1", {"@x": "+2", "n": -3}),
+        Rule({"a|b_c": Membership(["<b>&", "$x^2\n{}"])}, "-"),
+    ],
+    Schema([Feature("=cmd|' /C calc'!A0"), Feature("a|b_c", "categorical", ("<b>&", "$x^2\n{}"))]),
+    ordered=True,
+    default="-",
+)
+
+
+def test_csv_has_no_formula_and_loses_nothing() -> None:
+    rows = list(csv.reader(io.StringIO(format_rules(NASTY, format="csv"))))
+    assert rows[0] == ["rule", "outcome", "length", '"@x"', "n"]
+    assert rows[1][1:] == ['"=1+1"', "1", '"+2"', "-3"]
+    assert rows[3] == ["ELSE", '"-"', "0", "", ""]
+    for row in rows:
+        for cell in row:
+            assert cell == "-3" or cell[:1] not in ("=", "+", "@", "-")
+    text = "\n".join(f"IF {r[0]} THEN {r[1]}" for r in rows[1:3])
+    again = parse_text(text, schema=NASTY.schema)
+    assert [r.conditions for r in again] == [r.conditions for r in NASTY]
+
+
+def test_markdown_is_one_row_a_rule() -> None:
+    assert format_rules(NASTY, format="markdown").splitlines() == [
+        "| # | rule | outcome |",
+        "| ---: | --- | --- |",
+        r"| 0 | =cmd\|' /C calc'\!A0 &gt; 1 | =1+1 |",
+        r"| 1 | a\|b\_c in \{$x^2 \{\}, &lt;b&gt;&amp;\} | - |",
+        "|  | otherwise | - |",
+    ]
+
+
+def test_latex_escapes_everything() -> None:
+    text = format_rules(NASTY, format="latex")
+    assert (
+        r"1 & a|b\_c in \{\$x\textasciicircum{}2 \{\}, \textless{}b\textgreater{}\&\} & - \\"
+        in text
+    )
+    assert text.startswith("\\begin{tabular}{rll}\n\\hline\n")
+    assert text.endswith("\\hline\n\\end{tabular}\n")
+
+
+def test_a_frame_of_rules() -> None:
+    frame = rules_to_frame(NASTY)
+    assert list(frame.columns) == ["rule", "outcome", "length", "@x", "n"]
+    assert frame["n"].tolist()[0] == -3
+    clash = RuleSet.from_rules([Rule({}, 1, {"rule": 7})], NASTY.schema)
+    assert rules_to_frame(clash)["provenance rule"].tolist() == [7]
+
+
+@pytest.mark.parametrize("suffix", ["py", "csv", "md", "tex", "sqlite.sql", "duckdb.sql"])
+def test_suffixes(tmp_path: Path, suffix: str) -> None:
+    rules = RuleSet.from_rules([Rule({"a": Interval(1)}, "y")], Schema([Feature("a")]))
+    write_rules(rules, tmp_path / f"r.{suffix}")
+    assert (tmp_path / f"r.{suffix}").stat().st_size
+    with pytest.raises(FormatError, match="does not tell the format"):
+        write_rules(rules, tmp_path / "r.sql")
