@@ -515,8 +515,10 @@ def one_row(row: object, schema: Schema) -> dict[str, Level | None]:
         )
     missing = [n for n in schema.names if n not in given]
     if missing:
+        others = [n for n in given if n not in schema]
         raise TableError(
-            f"The row has no value for {missing[0]!r}. {did_you_mean(missing[0], given)}"
+            f"The row has no value for {missing[0]!r}."
+            + (f" {did_you_mean(missing[0], others)}" if others else "")
         )
     return {name: _plain_value(given[name]) for name in schema.names}
 

@@ -102,7 +102,7 @@ def test_what_cannot_be_shortened_stays():
 
 def test_missing_values_keep_their_flag():
     c = Interval(low=0.123456789, or_missing=True)
-    assert shortened(c, [0.0, np.nan, 1.0]) == "x > 0.1 or missing"
+    assert shortened(c, [0.0, np.nan, 1.0]) == "(x > 0.1 or missing)"
     assert shortened(c, [0.0, 1.0]) == "x > 0.1"
     assert shortened(Missing(), [0.0, 1.0]) == "x is missing"
 

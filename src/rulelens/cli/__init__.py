@@ -65,7 +65,9 @@ def main(args: Sequence[str] | None = None) -> Any:
     try:
         group.main(args=None if args is None else list(args), prog_name="rulelens")
     except RulelensError as e:
-        message = str(e) or type(e).__name__
+        from rulelens.cli.words import for_command_line
+
+        message = for_command_line(str(e) or type(e).__name__)
         click.echo(f"rulelens: {message}", err=True)
         sys.exit(1)
     except BrokenPipeError:

@@ -84,7 +84,7 @@ def ask(
         if question is None:
             say("More answers would change nothing.")
             break
-        _show(session, question, said, k)
+        _show(session, question, said, k, limit)
         answer = _answer(question, pressed)
         if answer == "q":
             break
@@ -138,7 +138,9 @@ def _answer(question: Question, pressed: Iterator[str]) -> str | tuple[Hashable,
     return "q"
 
 
-def _show(session: PreferenceSession, question: Question, said: int, k: int) -> None:
+def _show(
+    session: PreferenceSession, question: Question, said: int, k: int, limit: int | None
+) -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
@@ -146,7 +148,13 @@ def _show(session: PreferenceSession, question: Question, said: int, k: int) -> 
 
     console = Console(stderr=True, highlight=False)
     shown = question.shown
-    head = f"Question {said + 1}. "
+    explanation = getattr(session, "explanation", None)
+    texts = dict(session.labels)
+    if explanation is not None:
+        covered = explanation.counts.tp + explanation.counts.fp
+        for k, rule in enumerate(explanation.rules):
+            texts[k] = f"{rule.antecedent()}\n\n{covered[k]} training rows"
+    head = f"Question {said + 1}{'' if limit is None else f' of at most {limit}'}. "
     if question.agreement == question.agreement:
         head += f"Your top {k} is expected to be right to {question.agreement:.0%} (Jaccard index)"
         head += f"; this answer is worth about {question.information:.2f} bits."
@@ -157,7 +165,7 @@ def _show(session: PreferenceSession, question: Question, said: int, k: int) -> 
     grid = Table.grid(expand=True, padding=(0, 1))
     panels = []
     for i, alternative in enumerate(shown):
-        text = session.labels.get(alternative, str(alternative)).replace(" AND ", "\nAND ")
+        text = texts.get(alternative, str(alternative)).replace(" AND ", "\nAND ")
         title = f"{'AB'[i] if len(shown) == 2 else i + 1}: rule {alternative}"
         panels.append(Panel(Text(text), title=Text(title), title_align="left"))
     if len(shown) == 2:

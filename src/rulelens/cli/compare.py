@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rulelens.cli.graph import check_picture
+from rulelens.cli.indicators import Indicators
 from rulelens.cli.progress import say, step
-from rulelens.cli.rules import with_indicators
 from rulelens.cli.tables import DataFile, read_data, table_options
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _read(path: Path, table: DataFile | None) -> Side:
     names = None if path.suffix.lower() == ".json" else list(X.columns)
     rules = read_rules(path, features=names)
     if not set(rules.schema.names) <= set(X.columns):
-        X = with_indicators(X)
+        X = Indicators.of(X).frame
     return Side(path.name, rules, FeatureGraph.from_rules(rules, X, y))
 
 
@@ -177,7 +177,7 @@ def _compare(first: Side, second: Side, table: DataFile | None) -> Step:
             X = table.labelled[0]
             names = {*first.rules.schema.names, *second.rules.schema.names}
             if not names <= set(X.columns):
-                indicators = with_indicators(X)
+                indicators = Indicators.of(X).frame
                 X = indicators.assign(**{c: X[c] for c in X.columns if c not in indicators})
         pairs = align_rules(first.rules, second.rules, X)
     return Step(first, second, change, pairs)

@@ -10,9 +10,11 @@ import click
 import numpy as np
 
 from rulelens.cli.asking import ask as ask_questions
-from rulelens.cli.explain import check_out, text_of
+from rulelens.cli.explain import check_out
 from rulelens.cli.progress import say, step
+from rulelens.cli.text import text_of
 from rulelens.errors import OptionError
+from rulelens.views.numbers import share
 
 if TYPE_CHECKING:
     from rulelens.explain.personal import ExplanationSession
@@ -54,23 +56,25 @@ def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> N
         raise OptionError(f"There is no patient {row}: there are {len(X)}, counted from 0.")
     apart = X.iloc[split.test[split.test != row]]
     right = float(np.mean(np.asarray(model.predict(apart)) == y.loc[apart.index].to_numpy()))
-    say(f"On {len(apart)} patients kept apart the model is right in {right:.1%}.")
+    say(f"On {len(apart)} patients kept apart the model is right in {share(right)}.")
     with step(f"Explaining patient {row}"):
         explainer = RuleExplainer(model).fit(X.iloc[split.train])
         explanation = explainer.explain(X.iloc[row])
         fidelity = explainer.fidelity(explanation.rules, apart)
     click.echo(text_of(explanation, None, fidelity, 5))
-    personal = None
+    personal, simulated = None, False
     if len(explanation) >= 2:
         session = explanation.session()
         has_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-        if has_terminal if ask is None else ask:
-            ask_questions(session, limit=answers)
-        else:
+        simulated = not (has_terminal if ask is None else ask)
+        if simulated:
             _simulate(session, answers, seed)
-        personal = session.result(k=5)
-        click.echo("\nYour ranking:")
-        click.echo(text_of(explanation, personal, fidelity, 5))
+        else:
+            ask_questions(session, limit=answers)
+        if session.statements:
+            personal = session.result(k=5)
+            click.echo(f"\n{'The simulated user' if simulated else 'You'} would rank them:")
+            click.echo(text_of(explanation, personal, fidelity, 5, opening=False))
     with step("Drawing the feature graph and writing the report"):
         from rulelens.views.report import write_report
 
@@ -81,10 +85,12 @@ def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> N
             personal=personal,
             graph=graph,
             fidelity=fidelity,
+            simulated=simulated,
             title=f"Why “{explanation.prediction}” for patient {row}?",
             about=(
                 f"Wisconsin breast-cancer data, {len(split.train)} training rows. Model: a "
-                f"multilayer perceptron, right in {right:.1%} of {len(apart)} rows kept apart.",
+                f"multilayer perceptron, right in {share(right)} of {len(apart)} rows kept apart.",
+                f"Patient {row}: the data say {y.iloc[row]}.",
             ),
         )
     click.echo(f"\nReport: {path.resolve()}")

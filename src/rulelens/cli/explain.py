@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from rulelens.cli.progress import say, step
-from rulelens.cli.tables import DataFile, read_data, table_options
+from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
+from rulelens.cli.text import text_of
 from rulelens.cli.training import model_options
-from rulelens.errors import OptionError
+from rulelens.errors import OptionError, did_you_mean
+from rulelens.views.numbers import share
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rulelens.explain.explainer import RuleExplainer
     from rulelens.explain.explanation import Explanation
-    from rulelens.explain.personal import PersonalExplanation
 
 
 @click.command("explain")
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     "estimator",
     default="analytic",
     show_default=True,
-    help="How weights are chosen: analytic, max_eps or chebyshev.",
+    help="How weights are chosen: analytic, max_eps, chebyshev, centroid or bayes_pl.",
 )
 @click.option("--top", default=10, show_default=True, help="How many rules to show.")
 @click.option("--bins", default=4, show_default=True, help="Bins of a numeric feature.")
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
 @click.option("--min-support", default=1, show_default=True, help="Least rows a rule covers.")
 @click.option("--min-confidence", default=1.0, show_default=True, help="From 0 to 1.")
 @click.option("--all-rules", is_flag=True, help="Also rules of which a part already qualifies.")
+@click.option(
+    "--time-budget",
+    default=0.5,
+    show_default=True,
+    help="Seconds for a search without a fixed --max-length.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of the split and of the training.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a report: a .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
@@ -68,6 +75,7 @@ def command(
     min_support: int,
     min_confidence: float,
     all_rules: bool,
+    time_budget: float,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -75,17 +83,29 @@ def command(
     """Explain a model's decision on one row of DATA (CSV or Parquet) by rules.
 
     Example: rulelens explain churn.csv --target Churn --drop Phone --row 12 --out why.html
+
+    A fifth of the rows is kept apart from making the rules; "kept apart 8 of 9" says that of 9
+    such rows that a rule covers, the model decides 8 alike. Confidence is the share of covered
+    training rows that the model decides alike, recall the share of all rows decided so that the
+    rule covers.
     """
     if method is not None and model_file is not None:
         raise click.UsageError("Give --train or --model, not both.")
-    if target is None:
+    if target is None and model_file is None:
         raise click.UsageError("Name the column with the class: --target COL.")
     if max_length != "auto" and not max_length.isdigit():
         raise click.UsageError(f"--max-length is a whole number or auto, not '{max_length}'.")
     if top < 1:
         raise click.UsageError(f"--top must be at least 1, not {top}.")
-    if out is not None:
-        check_out(out)
+    options: dict[str, Any] = {
+        "n_bins": bins,
+        "max_length": "auto" if max_length == "auto" else int(max_length),
+        "min_support": min_support,
+        "min_confidence": min_confidence,
+        "minimal": not all_rules,
+        "time_budget": time_budget,
+    }
+    _check_early(options, rank, estimator, out)
     with step(f"Reading {data.name}"):
         file = read_data(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
@@ -100,23 +120,24 @@ def command(
         model_file=model_file,
         trust=trust,
         seed=seed,
-        n_bins=bins,
-        max_length="auto" if max_length == "auto" else int(max_length),
-        min_support=min_support,
-        min_confidence=min_confidence,
-        minimal=not all_rules,
+        options=options,
     )
     with step(f"Explaining row {row}"):
         explanation = explainer.explain(file.features.iloc[row])
+    about = (*about, _about_row(file, row, apart, explanation))
     others = apart[apart.index != row]
     fidelity = explainer.fidelity(explanation.rules, others) if len(others) else None
     personal = None
     if rank is not None:
-        personal = explanation.session().rank(rank).result(cast(Any, estimator), k=min(top, 5))
+        session = explanation.session().rank(rank)
+        if session.conflict() is not None and not as_json:
+            click.echo(text_of(explanation, None, fidelity, top))
+        personal = session.result(cast(Any, estimator), k=min(top, 5))
     if as_json:
         record = explanation.to_dict() if personal is None else personal.to_dict()
         click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
     else:
+        click.echo("\n".join(about[-1:]))
         click.echo(text_of(explanation, personal, fidelity, top))
     if out is not None:
         from rulelens.views.report import write_report
@@ -131,6 +152,42 @@ def command(
             about=about,
         )
         say(f"Report: {path}")
+
+
+def _check_early(
+    options: dict[str, Any], rank: str | None, estimator: str, out: Path | None
+) -> None:
+    """Refuse what is wrong at once, not after minutes of training."""
+    from rulelens.explain.explainer import RuleExplainer, check_options
+    from rulelens.preference.notation import parse_ranking
+    from rulelens.preference.session import METHODS
+
+    check_options(RuleExplainer(None, **options))
+    if rank is not None:
+        parse_ranking(rank)
+    if estimator not in METHODS:
+        raise OptionError(f"Unknown method '{estimator}'. {did_you_mean(estimator, METHODS)}")
+    if out is not None:
+        check_out(out)
+
+
+def _about_row(file: DataFile, row: int, apart: pd.DataFrame, explanation: Explanation) -> str:
+    """What the data say about the row itself, and whether it made the rules."""
+    name = file.features.index[row]
+    part = (
+        "It was kept apart from making the rules."
+        if name in apart.index
+        else ("It is one of the rows that made the rules.")
+    )
+    if file.target is None or file.target.isna().iloc[row]:
+        return f"Row {row}: the data do not say its class. {part}"
+    actual = file.target.iloc[row]
+    right = (
+        "as the model decided"
+        if str(actual) == str(explanation.prediction)
+        else (f"but the model decided {explanation.prediction!s}")
+    )
+    return f"Row {row}: the data say {actual!s}, {right}. {part}"
 
 
 def check_out(out: Path) -> None:
@@ -149,24 +206,35 @@ def explain_file(
     model_file: Path | None,
     trust: tuple[str, ...],
     seed: int,
-    **options: Any,
+    options: dict[str, Any],
 ) -> tuple[RuleExplainer, pd.DataFrame, tuple[str, ...]]:
     """A fitted explainer, the rows kept apart from it, and lines about data and model."""
+    import numpy as np
+
     from rulelens.cli import training
     from rulelens.explain.explainer import RuleExplainer
 
-    X, y = file.labelled
-    if len(y) < len(file.features):
-        say(f"{len(file.features) - len(y)} rows without a target are not used for training.")
-    split = training.split_rows(y, seed)
-    X_train, y_train, apart = X.iloc[split.train], y.iloc[split.train], X.iloc[split.test]
+    for name in id_columns(file.features):
+        say(f"'{name}' has a value of its own in nearly every row, like an ID: --drop '{name}'?")
+    if file.target is None:
+        X, y = file.features, None
+        order = np.random.default_rng(seed).permutation(len(X))
+        test, train = order[: len(X) // 5], order[len(X) // 5 :]
+        split = training.Split(np.sort(train), np.sort(test))
+    else:
+        X, y = file.labelled
+        if len(y) < len(file.features):
+            say(f"{len(file.features) - len(y)} rows without a target are not used.")
+        split = training.split_rows(y, seed)
+    X_train, apart = X.iloc[split.train], X.iloc[split.test]
     if model_file is not None:
         with step(f"Loading {model_file.name}"):
             model = training.load_model(model_file, trust)
         name = f"the model in {model_file.name}"
     else:
+        assert y is not None  # the command asks for a target where it trains
         with step(f"Training {method} on {len(X_train)} rows"):
-            model, remarks = training.train(cast(Any, method), X_train, y_train, seed)
+            model, remarks = training.train(cast(Any, method), X_train, y.iloc[split.train], seed)
         for remark in remarks:
             say(remark)
         name = {"mlp": "a multilayer perceptron", "forest": "a random forest"}.get(
@@ -174,11 +242,15 @@ def explain_file(
         )
     with step("Asking the model and cutting the features"):
         explainer = RuleExplainer(model, **options).fit(X_train)
-    about = [f"Data: {file.path.name}, {len(X_train)} training rows. Model: {name}."]
-    if len(apart):
+    about = [f"Data: {file.path.name}, {len(X_train):,} training rows. Model: {name}."]
+    if len(apart) and y is not None:
         labels = explainer.predict_labels(apart)
         hits = sum(a == b for a, b in zip(labels, y.iloc[split.test].tolist(), strict=True))
-        line = f"On {len(apart)} rows kept apart the model is right in {hits / len(apart):.1%}."
+        line = (
+            f"On {len(apart):,} rows kept apart the model is right in {share(hits / len(apart))}."
+        )
+        if model_file is not None:
+            line = line[:-1] + "; it may have been trained on them."
         say(line)
         about.append(line)
     return explainer, apart, tuple(about)
@@ -189,44 +261,3 @@ def graph_of(explainer: RuleExplainer, explanation: Explanation) -> Any:
     if not len(explanation):
         return None
     return explainer.feature_graph(explanation.rules)
-
-
-def text_of(
-    explanation: Explanation,
-    personal: PersonalExplanation | None,
-    fidelity: pd.DataFrame | None,
-    top: int,
-) -> str:
-    """An explanation as plain text for a terminal."""
-    from rulelens.views.explanation import explanation_view
-
-    view = explanation_view(explanation, personal=personal, fidelity=fidelity)
-    lines = [*view["summary"], *view["notes"]]
-    if view["reason"]:
-        lines.append(view["reason"])
-    known = set() if personal is None else set(personal.reference)
-    for place, r in enumerate(view["rules"][:top], start=1):
-        marks = "" if personal is None or r["id"] in known else "  (new)"
-        score = "" if personal is None else f"score {view['personal']['score_of'][r['id']]}, "
-        apart = f", kept apart {r['fidelity']}" if fidelity is not None else ""
-        lines.append(f"{place:>3}. rule {r['id']}: {' and '.join(r['conditions'])}{marks}")
-        lines.append(
-            f"       {score}covers {r['covered']} rows, confidence {r['confidence']} "
-            f"(at least {r['confidence_low']}), recall {r['recall']}{apart}"
-        )
-    if len(explanation) > top:
-        lines.append(f"     … and {len(explanation) - top} more rules (--top).")
-    if view["relaxed"]:
-        lines.append("The nearest rules that do not qualify:")
-        for r in view["relaxed"]:
-            lines.append(f"   -  {' and '.join(r['conditions'])}")
-            lines.append(
-                f"       covers {r['covered']} rows, {r['except']} of them decided otherwise "
-                f"(confidence {r['confidence']})"
-            )
-    if personal is not None:
-        lines.append("What seems to matter to you:")
-        heavy = [w for w in view["personal"]["weights"] if w["value"] != "0 %"][:8]
-        lines.append("   " + ", ".join(f"{w['name']} {w['value']}" for w in heavy))
-        lines.extend(personal.notes)
-    return "\n".join(lines)

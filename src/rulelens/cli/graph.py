@@ -14,6 +14,7 @@ from rulelens.cli.training import model_options
 from rulelens.core.schema import Level
 from rulelens.errors import OptionError
 from rulelens.files import check_writable
+from rulelens.views.numbers import count
 
 
 @click.command("graph")
@@ -27,6 +28,8 @@ from rulelens.files import check_writable
     help="Train this model and take its rules. [default: forest]",
 )
 @model_options
+@click.option("--depth", type=int, help="Deepest tree to train. [default: none for a tree, 6]")
+@click.option("--min-leaf", default=5, show_default=True, help="Least rows of a leaf in training.")
 @click.option("--class", "label", metavar="LABEL", help="Only the rules for this class.")
 @click.option("--top", default=20, show_default=True, help="How many features to draw and list.")
 @click.option("--seed", default=0, show_default=True, help="Of the training.")
@@ -43,6 +46,8 @@ def command(
     method: str | None,
     model_file: Path | None,
     trust: tuple[str, ...],
+    depth: int | None,
+    min_leaf: int,
     label: str | None,
     top: int,
     seed: int,
@@ -57,26 +62,29 @@ def command(
         raise click.UsageError("Name the column with the class: --target COL.")
     if sum(x is not None for x in (rules_file, method, model_file)) > 1:
         raise click.UsageError("Give one of --rules, --train and --model.")
-    if top < 1:
-        raise click.UsageError(f"--top must be at least 1, not {top}.")
+    if top < 1 or min_leaf < 1 or (depth is not None and depth < 1):
+        raise click.UsageError("--top, --min-leaf and --depth must be at least 1.")
     if out is not None:
         check_picture(out)
     with step(f"Reading {data.name}"):
         file = read_data(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
         )
-    rules, X, y = rules_of_file(
+    made = rules_of_file(
         file,
         rules_file=rules_file,
         method=method or "forest",
         model_file=model_file,
         trust=trust,
         seed=seed,
+        depth=depth,
+        min_leaf=min_leaf,
     )
     from rulelens.graph.feature_graph import FeatureGraph
 
+    rules = made.rules
     with step(f"Projecting {len(rules)} rules onto {len(rules.schema)} features"):
-        graph = FeatureGraph.from_rules(rules, X, y)
+        graph = FeatureGraph.from_rules(rules, made.X, made.y)
     if label is not None:
         graph = graph.for_class(match_label(label, rules.outcomes))
     if as_json:
@@ -86,15 +94,18 @@ def command(
         alone = dict(zip(graph.features, graph.adjacency.diagonal().tolist(), strict=True))
         width = max(len(str(n)) for n in importance.index[:top])
         click.echo(f"{'feature':<{width}}  importance   alone")
-        for name, value in importance.head(top).items():
+        used = importance[importance != 0]
+        for name, value in used.head(top).items():
             click.echo(f"{name!s:<{width}}  {value:10.2f}  {alone[str(name)]:6.2f}")
-        if len(importance) > top:
-            click.echo(f"… and {len(importance) - top} more features (--top).")
+        if len(used) > top:
+            click.echo(f"… and {len(used) - top} more features (--top).")
+        if len(used) < len(importance):
+            click.echo(f"{count(len(importance) - len(used), 'feature')} of no importance.")
     if out is not None:
         from rulelens.plots.graph import plot_graph
         from rulelens.plots.save import save_figure
 
-        say(f"Drawing: {save_figure(plot_graph(graph, top=top), out)}")
+        say(f"Drawing: {save_figure(plot_graph(graph, top=top, title=_title(data, label)), out)}")
 
 
 def check_picture(out: Path) -> None:
@@ -112,3 +123,7 @@ def match_label(text: str, outcomes: tuple[Level, ...]) -> Level:
         if str(outcome) == text:
             return outcome
     return text
+
+
+def _title(data: Path, label: str | None) -> str:
+    return data.name if label is None else f"{data.name}: {label}"

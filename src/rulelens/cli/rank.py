@@ -9,8 +9,9 @@ from typing import Any, cast
 import click
 
 from rulelens.cli.asking import ask
-from rulelens.cli.explain import check_out, text_of
+from rulelens.cli.explain import check_out
 from rulelens.cli.progress import say
+from rulelens.cli.text import text_of
 from rulelens.errors import OptionError
 
 
@@ -108,6 +109,8 @@ def command(
         ask(session, limit=answers, goal=goal, form=form, k=top, save=lambda: session.save(kept))
     finally:
         session.save(kept)
+    if not session.statements and not session.background:
+        say("Nothing was said: all wishes weigh the same.")
     personal = session.result(cast(Any, method), k=top)
     if profile_file is not None:
         about = explanation_file.stem

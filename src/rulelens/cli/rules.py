@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
+from rulelens.cli.indicators import Indicators
 from rulelens.cli.progress import say, step
-from rulelens.cli.tables import DataFile, read_data, table_options
-from rulelens.cli.training import model_options
+from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
+from rulelens.cli.training import load_model, model_options, split_rows
+from rulelens.views.numbers import count, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +36,8 @@ SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevanc
     help="Train this model and take its rules. [default: tree]",
 )
 @model_options
+@click.option("--depth", type=int, help="Deepest tree to train. [default: none for a tree, 6]")
+@click.option("--min-leaf", default=5, show_default=True, help="Least rows of a leaf in training.")
 @click.option("--sort", default="relevance", show_default=True, help="Measure to sort by.")
 @click.option("--top", default=20, show_default=True, help="How many rules to show.")
 @click.option("--seed", default=0, show_default=True, help="Of the training.")
@@ -47,6 +54,8 @@ def command(
     method: str | None,
     model_file: Path | None,
     trust: tuple[str, ...],
+    depth: int | None,
+    min_leaf: int,
     sort: str,
     top: int,
     seed: int,
@@ -54,6 +63,17 @@ def command(
     as_json: bool,
 ) -> None:
     """Rules of a tree, a forest or a file, measured on the rows of DATA.
+
+    With --train, a fifth of the rows is kept apart from training: "kept apart 8 of 9" says that of
+    9 such rows that a rule covers, 8 have its class.
+
+    \b
+    support     share of all rows that the rule covers and that have its class
+    confidence  share of the covered rows that have its class
+    recall      share of its class's rows that it covers
+    error       share of the other classes' rows that it covers
+    relevance   recall times (1 - error)
+    lift        confidence over the class's share of all rows
 
     Example: rulelens rules heart.csv --target class --train tree --out heart-rules.json
     """
@@ -64,8 +84,8 @@ def command(
         raise click.UsageError("Name the column with the class: --target COL.")
     if sum(x is not None for x in (rules_file, method, model_file)) > 1:
         raise click.UsageError("Give one of --rules, --train and --model.")
-    if top < 1:
-        raise click.UsageError(f"--top must be at least 1, not {top}.")
+    if top < 1 or min_leaf < 1 or (depth is not None and depth < 1):
+        raise click.UsageError("--top, --min-leaf and --depth must be at least 1.")
     MEASURES[sort]
     if out is not None:
         check_writable(out)
@@ -73,32 +93,45 @@ def command(
         file = read_data(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
         )
-    rules, X, y = rules_of_file(
+    made = rules_of_file(
         file,
         rules_file=rules_file,
         method=method or "tree",
         model_file=model_file,
         trust=trust,
         seed=seed,
+        depth=depth,
+        min_leaf=min_leaf,
     )
-    with step(f"Measuring {len(rules)} rules on {len(X)} rows"):
-        counts = rules.contingency(X, y)
-        order = counts.measure(sort).argsort(kind="stable")[::-1]
+    rules = made.rules
+    with step(f"Measuring {len(rules)} rules on {len(made.X)} rows"):
+        counts = rules.contingency(made.X, made.y)
+        order = np.lexsort((np.arange(len(rules)), -counts.tp, -_rank_key(counts.measure(sort))))
         measures = [sort, *(m for m in SHOWN if m != sort)]
         shown = order if as_json else order[:top]
-        readable = rules[shown].shorten(X)
+        readable = rules[shown].shorten(made.X)
         frame = counts[shown].to_frame(measures)
+        apart = None
+        if len(made.X_apart):
+            checked = rules[shown].contingency(made.X_apart, made.y_apart)
+            apart = np.stack([checked.tp, checked.tp + checked.fp], axis=1)
     if as_json:
         records = [
             {"rule": int(k), "if": r.antecedent(), "then": r.outcome, **figures}
-            for k, r, figures in zip(shown, readable, _records(frame), strict=True)
+            | ({} if apart is None else {"apart_agree": int(a[0]), "apart_covered": int(a[1])})
+            for k, r, figures, a in zip(
+                shown, readable, _records(frame), shown if apart is None else apart, strict=True
+            )
         ]
-        click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
+        document = {"format": "rulelens.measured_rules", "version": 1, "rules": records}
+        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
     else:
-        for k, rule, (_, f) in zip(shown, readable, frame.iterrows(), strict=True):
+        for place, (k, rule) in enumerate(zip(shown, readable, strict=True)):
+            f = frame.iloc[place]
             click.echo(f"{k}: {rule}")
             figures = ", ".join(f"{m} {f[m]:.3f}" for m in measures)
-            click.echo(f"     covers {int(f['tp'] + f['fp'])} rows, {figures}")
+            kept = "" if apart is None else f", kept apart {apart[place, 0]} of {apart[place, 1]}"
+            click.echo(f"     covers {count(int(f['tp'] + f['fp']), 'row')}, {figures}{kept}")
         if len(rules) > top:
             click.echo(f"… and {len(rules) - top} more rules (--top).")
     if out is not None:
@@ -106,6 +139,22 @@ def command(
 
         write_rules(rules, out)
         say(f"Rules: {out}")
+
+
+def _rank_key(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Undefined measures go last."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+@dataclass(frozen=True)
+class MadeRules:
+    """Rules, the rows to measure them on, and rows that had no part in making them."""
+
+    rules: RuleSet
+    X: pd.DataFrame
+    y: pd.Series[Any]
+    X_apart: pd.DataFrame
+    y_apart: pd.Series[Any]
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -121,8 +170,14 @@ def rules_of_file(
     model_file: Path | None,
     trust: tuple[str, ...],
     seed: int,
-) -> tuple[RuleSet, pd.DataFrame, pd.Series[Any]]:
-    """Rules read from a file, or of a tree or forest, with the rows to measure them on."""
+    depth: int | None = None,
+    min_leaf: int = 5,
+) -> MadeRules:
+    """Rules read from a file, or of a tree or forest, with the rows to measure them on.
+
+    Rows are kept apart only where a model is trained here: of rules and models that come from
+    elsewhere nobody knows which rows made them.
+    """
     X, y = file.labelled
     if rules_file is not None:
         from rulelens.io.formats import read_rules
@@ -132,44 +187,38 @@ def rules_of_file(
             names = None if rules_file.suffix == ".json" else list(X.columns)
             rules = read_rules(rules_file, features=names)
         if not set(rules.schema.names) <= set(X.columns):
-            X = with_indicators(X)
-        return rules, X, y
+            X = Indicators.of(X).frame  # made of the indicators of text columns
+        return MadeRules(rules, X, y, X[:0], y[:0])
     from rulelens.sources.extract import extract_rules
 
-    X = with_indicators(X)
+    for name in id_columns(X):
+        say(f"'{name}' has a value of its own in nearly every row, like an ID: --drop '{name}'?")
+    coded = Indicators.of(X)
     if model_file is not None:
-        from rulelens.cli.training import load_model
-
         with step(f"Loading {model_file.name}"):
-            return extract_rules(load_model(model_file, trust), X), X, y
+            model = load_model(model_file, trust)
+            known = getattr(model, "feature_names_in_", None)
+            plain = known is not None and set(known) <= set(X.columns)
+            table = X[list(known)] if plain and known is not None else coded.frame
+            rules = extract_rules(model, table)
+            return MadeRules(rules if plain else coded.undo(rules), X, y, X[:0], y[:0])
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    with step(f"Training a {method} on {len(X)} rows"):
+    split = split_rows(y, seed)
+    X_train, y_train = X.iloc[split.train], y.iloc[split.train]
+    X_apart, y_apart = X.iloc[split.test], y.iloc[split.test]
+    with step(f"Training a {method} on {len(X_train)} rows"):
         model = (
-            DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
+            DecisionTreeClassifier(max_depth=depth, min_samples_leaf=min_leaf, random_state=seed)
             if method == "tree"
-            else RandomForestClassifier(100, max_depth=6, random_state=seed)
+            else RandomForestClassifier(
+                100, max_depth=depth or 6, min_samples_leaf=min_leaf, random_state=seed
+            )
         )
-        model.fit(X, y)
-        return extract_rules(model, X), X, y
-
-
-def with_indicators(X: pd.DataFrame) -> pd.DataFrame:
-    """The table with each text column as one boolean column a level, ``"colour = red"``.
-
-    scikit-learn's trees take numbers only. A missing text belongs to no level.
-    """
-    import pandas as pd
-
-    columns: dict[str, pd.Series[Any]] = {}
-    for name in X.columns:
-        column = X[name]
-        if column.dtype.kind in "biuf":
-            columns[str(name)] = column
-            continue
-        for level in sorted(column.dropna().astype(str).unique()):
-            columns[f"{name} = {level}"] = (
-                column.astype(object).astype(str) == level
-            ) & column.notna()
-    return pd.DataFrame(columns, index=X.index)
+        model.fit(coded.frame.iloc[split.train], y_train)
+        rules = coded.undo(extract_rules(model, coded.frame))
+    if len(X_apart):
+        right = float((model.predict(coded.frame.iloc[split.test]) == y_apart.to_numpy()).mean())
+        say(f"On {len(X_apart):,} rows kept apart the {method} is right in {share(right)}.")
+    return MadeRules(rules, X_train, y_train, X_apart, y_apart)

@@ -117,7 +117,10 @@ def read_data(
         raise TableError(f"{path} has a header but no rows.")
     for name in (*drop, *([target] if target is not None else [])):
         if name not in frame.columns:
-            raise TableError(f"{path} has no column {name!r}. {did_you_mean(name, frame.columns)}")
+            hint = did_you_mean(name, frame.columns)
+            if frame.shape[1] == 1:
+                hint = f"It has one column only: is '{sep}' its separator? Name it with --sep."
+            raise TableError(f"{path} has no column {name!r}. {hint}")
     if target in drop:
         raise TableError(f"The target '{target}' cannot be dropped.")
     frame = frame.drop(columns=list(drop))
@@ -126,6 +129,16 @@ def read_data(
     if not features.shape[1]:
         raise TableError(f"{path} has no feature columns left.")
     return DataFile(path, features, y)
+
+
+def id_columns(X: pd.DataFrame) -> list[str]:
+    """Columns with a value of its own in nearly every row, as identifiers have."""
+    out = []
+    for name in X.columns:
+        column = X[name]
+        if column.dtype.kind != "f" and len(X) >= 20 and column.nunique() > 0.9 * len(X):
+            out.append(str(name))
+    return out
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -92,11 +92,6 @@ def train(method: Method, X: pd.DataFrame, y: pd.Series[Any], seed: int) -> tupl
         for w in caught
         if issubclass(w.category, ConvergenceWarning)
     ]
-    for column in text:
-        if X[column].nunique() > max(50, len(X) // 2):
-            remarks.append(
-                f"'{column}' has a text of its own in most rows, like an ID: consider --drop."
-            )
     return model, remarks
 
 

@@ -110,18 +110,19 @@ class Interval:
 
     def describe(self, name: str) -> str:
         """Text for people; exact, since Python's shortest text of a float names that float."""
-        tail = " or missing" if self.or_missing else ""
         lo, hi = _text(self.low), _text(self.high)
         if self.low == -math.inf and self.high == math.inf:
             return f"{name} is {'anything' if self.or_missing else 'known'}"
         if self.low == self.high:
-            return f"{name} = {lo}{tail}"
-        if self.low == -math.inf:
-            return f"{name} {'<=' if self.high_closed else '<'} {hi}{tail}"
-        if self.high == math.inf:
-            return f"{name} {'>=' if self.low_closed else '>'} {lo}{tail}"
-        left, right = ("<=" if c else "<" for c in (self.low_closed, self.high_closed))
-        return f"{lo} {left} {name} {right} {hi}{tail}"
+            text = f"{name} = {lo}"
+        elif self.low == -math.inf:
+            text = f"{name} {'<=' if self.high_closed else '<'} {hi}"
+        elif self.high == math.inf:
+            text = f"{name} {'>=' if self.low_closed else '>'} {lo}"
+        else:
+            left, right = ("<=" if c else "<" for c in (self.low_closed, self.high_closed))
+            text = f"{lo} {left} {name} {right} {hi}"
+        return f"({text} or missing)" if self.or_missing else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,14 @@ class Membership:
 
     def describe(self, name: str) -> str:
         """Text for people."""
-        tail = " or missing" if self.or_missing else ""
         shown = [str(v) for v in self.levels]
         if not shown:
             return f"{name} is {'anything' if self.or_missing else 'known'}"
         if len(shown) == 1:
-            return f"{name} {'is not' if self.negated else 'is'} {shown[0]}{tail}"
-        return f"{name} {'not in' if self.negated else 'in'} {{{', '.join(shown)}}}{tail}"
+            text = f"{name} {'is not' if self.negated else 'is'} {shown[0]}"
+        else:
+            text = f"{name} {'not in' if self.negated else 'in'} {{{', '.join(shown)}}}"
+        return f"({text} or missing)" if self.or_missing else text
 
 
 @dataclass(frozen=True, slots=True)

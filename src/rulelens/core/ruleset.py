@@ -279,6 +279,7 @@ class RuleSet:
 
     # ------------------------------------------------------------------ reading
     def __len__(self) -> int:
+        """Number of rules."""
         return len(self.outcome)
 
     @property

@@ -20,12 +20,12 @@ from rulelens.bits.lattice import (
 from rulelens.core.condition_table import ConditionTable
 from rulelens.core.contingency import Contingency
 from rulelens.core.ruleset import RuleSet
-from rulelens.core.schema import Level, Schema
+from rulelens.core.schema import Feature, Level, Schema
 from rulelens.discretize.cuts import Binning
 from rulelens.errors import ExplainError, OptionError, TableError
 from rulelens.explain.black_box import BlackBox
 from rulelens.explain.explanation import Explanation
-from rulelens.frames import Labels, encode_row, one_row, plain_rows, read_table
+from rulelens.frames import ColumnData, Labels, Table, encode_row, one_row, plain_rows, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,19 +107,21 @@ class RuleExplainer:
         self.time_budget = time_budget
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X: object) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002
         """Label the rows with the model, cut them into bins and pack them.
 
         Parameters
         ----------
         X : table
             Training rows: those that the rules' counts will speak of. No target column.
+        y : ignored
+            The model's own answers are what is explained, not the true classes.
 
         Raises
         ------
         TableError, ModelError, OptionError
         """
-        self._check_options()
+        check_options(self)
         self._box = BlackBox(self.model, X)
         self.schema_: Schema = self._box.schema
         table = read_table(X, self.schema_)
@@ -127,6 +129,7 @@ class RuleExplainer:
             raise TableError(f"At least 2 training rows are needed, found {table.n_rows}.")
         self.labels_: Labels = self._box.labels(X, table.n_rows)
         self._table = table
+        self._ranges = [_range(c) if f.is_numeric else None for f, c in self._named(table)]
         self.binning_ = Binning.quantiles(table, self.n_bins)
         codes = self.binning_.codes(table)
         n_classes = len(self.labels_.classes)
@@ -134,31 +137,6 @@ class RuleExplainer:
         self._items = ItemTable.from_codes(codes, sizes, self.labels_.codes, n_classes)
         self._conditions, self._condition_of_item = self._item_conditions(sizes)
         return self
-
-    def _check_options(self) -> None:
-        if isinstance(self.n_bins, bool) or not isinstance(self.n_bins, int) or self.n_bins < 2:
-            raise OptionError(f"n_bins must be a whole number of at least 2, not {self.n_bins!r}.")
-        length = self.max_length
-        if length != "auto" and (
-            isinstance(length, bool) or not isinstance(length, int) or length < 1
-        ):
-            raise OptionError(f"max_length must be 'auto' or at least 1, not {length!r}.")
-        support = self.min_support
-        if isinstance(support, bool) or not isinstance(support, int) or support < 1:
-            raise OptionError(
-                f"min_support is a number of rows, at least 1, not {support!r}. "
-                "For a share, multiply it by the number of training rows."
-            )
-        if not 0 <= self.min_confidence <= 1:
-            raise OptionError(f"min_confidence must lie in [0, 1], not {self.min_confidence!r}.")
-        if not -1 <= self.min_confirmation < 1:
-            raise OptionError(
-                f"min_confirmation must lie in [-1, 1), not {self.min_confirmation!r}."
-            )
-        if not (self.time_budget > 0 and math.isfinite(self.time_budget)):
-            raise OptionError(
-                f"time_budget must be a positive number of seconds, not {self.time_budget!r}."
-            )
 
     def _item_conditions(self, sizes: list[int]) -> tuple[ConditionTable, NDArray[np.int64]]:
         pairs = [(j, self.binning_.condition(j, c)) for j, n in enumerate(sizes) for c in range(n)]
@@ -181,6 +159,7 @@ class RuleExplainer:
         """
         self._check_fitted()
         values = one_row(row, self.schema_)
+        self._check_row(values)
         return self._explain(values, self._box.label(values))
 
     def explain_many(self, X: object) -> Iterator[Explanation]:
@@ -191,14 +170,22 @@ class RuleExplainer:
         for values, code in zip(plain_rows(X, self.schema_), labels.codes, strict=True):
             yield self._explain(values, labels.classes[code])
 
-    def _explain(self, row: Mapping[str, Level | None], prediction: Level) -> Explanation:
+    def _named(self, table: Table) -> Iterator[tuple[Feature, ColumnData]]:
+        return zip(table.schema, table.columns, strict=True)
+
+    def _check_row(self, row: Mapping[str, Level | None]) -> Table:
+        """The row as a table, after checking that its values can be explained."""
         table = encode_row(row, self.schema_)
-        for feature, column in zip(self.schema_, table.columns, strict=True):
+        for feature, column in self._named(table):
             if feature.is_numeric and np.isinf(column[0]):
                 raise TableError(
                     f"Feature '{feature.name}' is infinite in this row. Give a number, or None "
                     "for a missing value."
                 )
+        return table
+
+    def _explain(self, row: Mapping[str, Level | None], prediction: Level) -> Explanation:
+        table = self._check_row(row)
         codes = self.binning_.codes(table)[0]
         outcome = self.labels_.code_of(prediction)
         notes = self._notes(row, table.columns, codes)
@@ -264,12 +251,13 @@ class RuleExplainer:
             return (
                 f"{n} training row{' falls' if n == 1 else 's fall'} into all the same bins as "
                 "this row but decided otherwise, so no rule over these bins is without exception. "
-                "More bins (n_bins) may tell them apart."
+                "A lower least confidence admits the nearest rules below; more bins may tell the "
+                "rows apart, but then ask for more covered rows too."
             )
         if found.stop == "time":
             return (
                 f"No rule of up to {found.length} conditions covers {demand}, and the time "
-                f"budget of {self.time_budget} s ended there. Raise time_budget to look further."
+                f"budget of {self.time_budget} s ended there. A larger budget looks further."
             )
         if found.stop == "length":
             return f"No rule of up to {found.length} conditions covers {demand}."
@@ -286,6 +274,14 @@ class RuleExplainer:
                     notes.append(
                         f"'{feature.name}' is missing here but never was in training: "
                         "no rule uses it."
+                    )
+            elif feature.is_numeric:
+                ends = self._ranges[j]
+                if ends is not None and not ends[0] <= float(value) <= ends[1]:
+                    notes.append(
+                        f"'{feature.name}' is {value!r}, outside of the {ends[0]!r} to {ends[1]!r} "
+                        "of the training rows: rules that use it are stretched beyond what they "
+                        "were measured on."
                     )
             elif not feature.is_numeric and columns[j][0] >= len(feature.levels):
                 notes.append(
@@ -429,3 +425,38 @@ class RuleExplainer:
                 "fidelity": counts.measure("confidence"),
             }
         )
+
+
+def check_options(explainer: RuleExplainer) -> None:
+    """Raise OptionError if an option is outside of what it allows; asks no model."""
+    if (
+        isinstance(explainer.n_bins, bool)
+        or not isinstance(explainer.n_bins, int)
+        or explainer.n_bins < 2
+    ):
+        raise OptionError(f"n_bins must be a whole number of at least 2, not {explainer.n_bins!r}.")
+    length = explainer.max_length
+    if length != "auto" and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+        raise OptionError(f"max_length must be 'auto' or at least 1, not {length!r}.")
+    support = explainer.min_support
+    if isinstance(support, bool) or not isinstance(support, int) or support < 1:
+        raise OptionError(
+            f"min_support is a number of rows, at least 1, not {support!r}. "
+            "For a share, multiply it by the number of training rows."
+        )
+    if not 0 <= explainer.min_confidence <= 1:
+        raise OptionError(f"min_confidence must lie in [0, 1], not {explainer.min_confidence!r}.")
+    if not -1 <= explainer.min_confirmation < 1:
+        raise OptionError(
+            f"min_confirmation must lie in [-1, 1), not {explainer.min_confirmation!r}."
+        )
+    if not (explainer.time_budget > 0 and math.isfinite(explainer.time_budget)):
+        raise OptionError(
+            f"time_budget must be a positive number of seconds, not {explainer.time_budget!r}."
+        )
+
+
+def _range(column: ColumnData) -> tuple[float, float] | None:
+    """Least and greatest of the numbers that are there."""
+    known = column[~np.isnan(column)]
+    return (float(known.min()), float(known.max())) if len(known) else None

@@ -221,6 +221,9 @@ class Explanation:
 
         return write_report(path, self, graph=graph, fidelity=fidelity)
 
+    def __repr__(self) -> str:
+        return f"<Explanation: {len(self)} rules for {self.prediction!r}>"
+
     def __str__(self) -> str:
         head = f"The model says {self.prediction!r}."
         if not len(self):

@@ -44,6 +44,18 @@ class PersonalExplanation(PreferenceResult):
             frame.insert(at, name, figures[name].to_numpy(), allow_duplicates=True)
         return frame
 
+    def __str__(self) -> str:
+        known = set(self.reference)
+        lines = [f"The model says {self.explanation.prediction!r}. The best rules for you:"]
+        for rank, a in enumerate(self.top(), start=1):
+            new = "" if a in known or not known else " (new)"
+            rule = self.explanation.rules[int(str(a))]
+            lines.append(f"{rank}. rule {a}, score {self.scores[a]:.3f}{new}: {rule.antecedent()}")
+        return "\n".join([*lines, *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<PersonalExplanation: {len(self.ranking)} rules ranked by {self.method}>"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe record of the ranking, with the explanation in it."""
         return PreferenceResult.to_dict(self) | {"explanation": self.explanation.to_dict()}
@@ -116,6 +128,9 @@ class ExplanationSession(PreferenceSession):
         found[0]._set_aside = found[1]
         return found[0]
 
+    def __repr__(self) -> str:
+        return f"<ExplanationSession: {len(self.explanation)} rules, {len(self.statements)} said>"
+
     def result(self, method: str = "analytic", k: int = 5) -> PersonalExplanation:
         """As `PreferenceSession.result`, with the rules."""
         found = super().result(method, k)
@@ -157,4 +172,4 @@ def rule_criteria_of(explanation: Explanation) -> Criteria:
 
 
 def _labels(explanation: Explanation) -> dict[Hashable, str]:
-    return {k: r.antecedent() for k, r in enumerate(explanation.rules)}
+    return {k: f"rule {k} ({r.antecedent()})" for k, r in enumerate(explanation.rules)}

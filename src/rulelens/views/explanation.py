@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulelens.views.numbers import count, number, share
+from rulelens.explain.explainer import ENOUGH
+from rulelens.views.numbers import at_least, count, number, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
 MOST_ROWS = 300
 """A table shows at most so many rules, and says how many it leaves out."""
 
+FEW_ROWS = 10
+"""A rule that covers fewer training rows is marked: its confidence says little."""
+
 LOW_FIDELITY = 0.9
 """Agreement on rows kept apart below which the reader is warned."""
 
 _STOPS = {
-    "enough": "Every qualifying rule of up to {n} conditions is here; longer ones were not needed.",
+    "enough": "Every qualifying rule of up to {n} conditions is here; the search ends once there "
+    "are {enough}.",
     "exhausted": "Every qualifying rule is here: no longer one can qualify.",
     "length": "Every qualifying rule of up to {n} conditions is here.",
     "time": "Every qualifying rule of up to {n} conditions is here; time ended before longer ones.",
@@ -81,10 +86,12 @@ def rule_rows(
             "text": rule.antecedent(),
             "outcome": str(rule.outcome),
             "covered": covered,
+            "weak": covered < FEW_ROWS,
             "agree": int(counts.tp[k]),
             "except": int(counts.fp[k]),
             "same_as": [],
             **{name: share(float(v[k])) for name, v in measures.items() if name != "confirmation"},
+            "at_least": at_least(float(measures["confidence_low"][k])),
             "confirmation": number(float(measures["confirmation"][k]), 2),
             "fidelity": "",
         }
@@ -120,7 +127,7 @@ def _summary(e: Explanation) -> list[str]:
                 "rows that it covers."
             )
         )
-        lines.append(_STOPS[e.stop].format(n=e.length))
+        lines.append(_STOPS[e.stop].format(n=e.length, enough=ENOUGH))
     return [line for line in lines if line]
 
 
@@ -132,8 +139,8 @@ def _apart_summary(fidelity: pd.DataFrame | None) -> list[str]:
     if not covered:
         return ["No row kept apart is covered by these rules, so they could not be checked there."]
     line = (
-        f"On rows kept apart the rules agree with the model in {share(agree / covered)} of the "
-        f"{covered:,} cases that they cover."
+        f"On rows kept apart, a rule that covers a row agrees with the model in "
+        f"{share(agree / covered)} of the cases (a row counts once for each rule that covers it)."
     )
     if agree < LOW_FIDELITY * covered:
         line += (
@@ -163,14 +170,20 @@ def _personal_view(p: PersonalExplanation, rules: list[dict[str, Any]]) -> dict[
             | {
                 "rank": rank,
                 "score": number(p.scores[a]),
-                "new": a not in known,
+                "new": bool(known) and a not in known,
                 "parts": parts,
             }
         )
-    heaviest = max(p.weights.values()) or 1.0
+    # A weight alone misleads: what a criterion does depends on how far the rules differ in it.
+    spread = np.ptp(p.contributions, axis=0)
+    total, widest = float(spread.sum()) or 1.0, float(spread.max()) or 1.0
     weights = [
-        {"name": name, "value": share(w), "width": round(100 * w / heaviest, 1)}
-        for name, w in sorted(p.weights.items(), key=lambda item: -item[1])
+        {
+            "name": p.criteria.names[j],
+            "value": share(float(spread[j]) / total),
+            "width": round(100 * float(spread[j]) / widest, 1),
+        }
+        for j in np.argsort(-spread, kind="stable")
     ]
     from rulelens.preference.statements import phrase
 

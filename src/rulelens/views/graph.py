@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rulelens.graph.layout import DrawnNode
 
 WIDTH, HEIGHT, SIDE = 860, 480, 440
-_LARGEST_RADIUS, _LARGEST_LINK, _LETTERS = 34.0, 10.0, 34
+_LARGEST_RADIUS, _LARGEST_LINK, _LETTERS = 34.0, 10.0, 28
 
 
 def graph_view(graph: FeatureGraph, *, top: int = 14) -> dict[str, Any]:

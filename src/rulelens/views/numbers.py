@@ -8,20 +8,35 @@ import math
 def share(value: float | None) -> str:
     """A share from 0 to 1 in per cent; only 1 itself is "100 %", and only 0 is "0 %".
 
+    Spaces in numbers do not break.
+
     Examples
     --------
-    >>> share(1.0), share(0.99996), share(0.123), share(0.0001), share(None)
-    ('100 %', '> 99.9 %', '12.3 %', '< 0.1 %', '–')
+    >>> [text.replace("\\xa0", " ") for text in map(share, (1.0, 0.99996, 0.123, 0.0001, None))]
+    ['100 %', '> 99.9 %', '12.3 %', '< 0.1 %', '–']
     """
     if value is None or math.isnan(value):
         return "–"
     if value in (0, 1):
-        return f"{int(value * 100)} %"
+        return f"{int(value * 100)}\xa0%"
     if value > 0.9994:
-        return "> 99.9 %"
+        return ">\xa099.9\xa0%"
     if 0 < value < 0.0006:
-        return "< 0.1 %"
-    return f"{value * 100:.1f} %"
+        return "<\xa00.1\xa0%"
+    return f"{value * 100:.1f}\xa0%"
+
+
+def at_least(value: float | None) -> str:
+    """A lower bound of a share, rounded down.
+
+    Examples
+    --------
+    >>> at_least(0.99996)
+    'at least 99.9\\xa0%'
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"at least {math.floor(value * 1000) / 10:.1f}\xa0%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -46,7 +61,7 @@ def count(value: int, one: str, many: str | None = None) -> str:
     Examples
     --------
     >>> count(1, "rule"), count(1200, "rule"), count(2, "class", "classes")
-    ('1 rule', '1 200 rules', '2 classes')
+    ('1 rule', '1,200 rules', '2 classes')
     """
     noun = one if value == 1 else (many or f"{one}s")
-    return f"{value:,}".replace(",", " ") + f" {noun}"
+    return f"{value:,} {noun}"

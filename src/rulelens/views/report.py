@@ -31,6 +31,7 @@ def write_report(
     fidelity: pd.DataFrame | None = None,
     title: str | None = None,
     about: tuple[str, ...] = (),
+    simulated: bool = False,
 ) -> Path:
     """Write the report of an explanation, and return its path.
 
@@ -48,6 +49,8 @@ def write_report(
     title : str, optional
     about : tuple of str
         Further lines on the data and the model.
+    simulated : bool
+        Say that no person answered.
 
     Raises
     ------
@@ -55,7 +58,13 @@ def write_report(
         The folder does not exist or cannot be written to.
     """
     html = render_report(
-        explanation, personal=personal, graph=graph, fidelity=fidelity, title=title, about=about
+        explanation,
+        personal=personal,
+        graph=graph,
+        fidelity=fidelity,
+        title=title,
+        about=about,
+        simulated=simulated,
     )
     return write_text(path, html)
 
@@ -68,6 +77,7 @@ def render_report(
     fidelity: pd.DataFrame | None = None,
     title: str | None = None,
     about: tuple[str, ...] = (),
+    simulated: bool = False,
 ) -> str:
     """The report as HTML text; see `write_report`."""
     view = explanation_view(explanation, personal=personal, fidelity=fidelity)
@@ -76,6 +86,7 @@ def render_report(
         {
             "title": title or f"Why “{explanation.prediction}”?",
             "about": about,
+            "simulated": simulated,
             "graph": None if graph is None else graph_view(graph),
             **view,
         },
