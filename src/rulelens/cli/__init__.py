@@ -18,6 +18,7 @@ from rulelens.errors import RulelensError
 
 COMMANDS = {
     "compare": "Measure how far rule sets lie apart, and what makes the difference.",
+    "convert": "Rules from one file format to another: JSON, text, Rulex, SQL, Python, tables.",
     "demo": "The main job on a data set that scikit-learn ships: explain, ask, re-rank, report.",
     "experiment": "Run a paper's experiment again, from a checkout of the project.",
     "explain": "Explain a model's decision on one row of a table by rules.",
