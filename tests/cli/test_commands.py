@@ -259,8 +259,10 @@ def test_an_unwritable_folder_is_refused_before_the_work(capsys, data, monkeypat
 
 def test_rankings_of_rules_that_do_not_exist(capsys, data):
     args = ["explain", str(data), *EXPLAIN, "--all-rules"]
-    assert "Unknown alternative" in refused(capsys, *args, "--rank", "0>9999")
-    assert "twice" in refused(capsys, *args, "--rank", "0>1>0")
+    for ranking, message in (("0>9999", "Unknown alternative"), ("0>1>0", "twice")):
+        code, _, err = run(capsys, *args, "--rank", ranking)
+        assert code == 1
+        assert message in err.splitlines()[-1]
     assert "Unknown method 'nope'" in refused(capsys, *args, "--rank", "0>1", "--method", "nope")
     assert "nothing to rank" in refused(
         capsys, "explain", str(data), "--target", "ill", "--row", "5", "--train", "forest",
@@ -352,3 +354,76 @@ def test_importing_and_help_are_quick_and_light():
     assert done.returncode == 0, done.stderr
     for name in ("demo", "explain", "graph", "rules"):
         assert name in done.stdout
+
+
+def test_options_are_refused_before_any_training(capsys, data):
+    args = ["explain", str(data), "--target", "ill", "--row", "5"]
+    for more, message in (
+        (["--bins", "1"], "--bins must be"),
+        (["--min-confidence", "90"], "--min-confidence must lie"),
+        (["--rank", "3>"], "3>"),
+        (["--method", "nope"], "Unknown method"),
+        (["--time-budget", "0"], "--time-budget"),
+    ):
+        code, out, err = run(capsys, *args, *more)
+        assert code == 1
+        assert out == ""
+        assert message in err
+        assert "Training" not in err
+        assert "Reading" not in err
+
+
+def test_a_ranking_that_cannot_be_used_still_shows_the_rules(capsys, data):
+    code, out, err = run(
+        capsys, "explain", str(data), *EXPLAIN, "--all-rules", "--max-length", "3",
+        "--rank", "0>1>999",
+    )  # fmt: skip
+    assert code == 1
+    assert "rule 0:" in out
+    assert "Unknown alternative" in err
+
+
+def test_a_model_needs_no_target_and_its_accuracy_is_hedged(capsys, data, table, tmp_path):
+    from sklearn.linear_model import LogisticRegression
+    from skops import io as skops_io
+
+    X = table[["größe"]]
+    skops_io.dump(LogisticRegression().fit(X, table["ill"]), tmp_path / "m.skops")
+    args = ["explain", str(data), "--row", "5", "--model", str(tmp_path / "m.skops")]
+    code, out, err = run(capsys, *args)
+    assert code == 0, err
+    assert "the data do not say its class" in out
+    assert "is right" not in err
+    code, out, err = run(capsys, *args, "--target", "ill")
+    assert code == 0, err
+    assert "it may have been trained on them" in err
+    assert "the data say" in out
+
+
+def test_columns_like_ids_are_pointed_at(capsys, data):
+    for command in (["explain", "--row", "5", "--train", "forest"], ["rules"]):
+        _, _, err = run(capsys, command[0], str(data), "--target", "ill", *command[1:])
+        assert "'id' has a value of its own" in err
+        assert "'größe' has" not in err
+
+
+def test_equal_measures_are_sorted_by_covered_rows(capsys, data):
+    _, out, _ = run(
+        capsys, "rules", str(data), "--target", "ill", "--sort", "confidence", "--json",
+        "--train", "forest",
+    )  # fmt: skip
+    rules = json.loads(out)["rules"]
+    keys = [(-r["confidence"], -r["tp"]) for r in rules]
+    assert keys == sorted(keys)
+    assert all(0 <= r["apart_agree"] <= r["apart_covered"] for r in rules)
+
+
+def test_text_columns_keep_their_names_in_rules(capsys, data):
+    _, out, _ = run(capsys, "rules", str(data), "--target", "ill", "--drop", "id")
+    assert "colour is red" in out or "colour is not" in out
+    assert "is True" not in out
+
+
+def test_a_wrong_separator_is_guessed_at(capsys, data):
+    line = refused(capsys, "rules", str(data), "--target", "ill", "--sep", ";")
+    assert "--sep" in line

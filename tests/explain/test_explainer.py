@@ -301,6 +301,29 @@ def test_numbers_as_large_as_1e308_are_cut_like_others():
     assert np.array_equal(e.rules.coverage(X).sum(axis=0), e.counts.tp)
 
 
+def test_numbers_outside_of_the_training_range_are_noted():
+    X = mixed_table(1)
+    explainer = rl.RuleExplainer(plain_model).fit(X)
+    row = X.iloc[0].to_dict()
+    assert not any("outside of" in n for n in explainer.explain(row).notes)
+    assert any(
+        "'a b' is 500.0, outside of" in n for n in explainer.explain(row | {"a b": 500.0}).notes
+    )
+
+
+def test_text_in_a_numeric_feature_is_named_before_the_model_sees_it():
+    X = mixed_table(1)
+    explainer = rl.RuleExplainer(plain_model).fit(X)
+    with pytest.raises(TableError, match="'a b' is numeric, but the row has 'abc'"):
+        explainer.explain(X.iloc[0].to_dict() | {"a b": "abc"})
+
+
+def test_true_classes_may_be_given_and_are_not_used():
+    X = mixed_table(1)
+    first = rl.RuleExplainer(plain_model).fit(X, ["ignored"] * len(X)).explain(X.iloc[0])
+    assert first.to_dict() == rl.RuleExplainer(plain_model).fit(X).explain(X.iloc[0]).to_dict()
+
+
 def test_too_few_rows_and_one_class():
     X = mixed_table(1)
     with pytest.raises(TableError, match="At least 2 training rows are needed, found 1"):

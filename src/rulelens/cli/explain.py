@@ -12,7 +12,7 @@ from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
 from rulelens.cli.text import text_of
 from rulelens.cli.training import model_options
-from rulelens.errors import OptionError, did_you_mean
+from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.views.numbers import share
 
 if TYPE_CHECKING:
@@ -129,10 +129,13 @@ def command(
     fidelity = explainer.fidelity(explanation.rules, others) if len(others) else None
     personal = None
     if rank is not None:
-        session = explanation.session().rank(rank)
-        if session.conflict() is not None and not as_json:
-            click.echo(text_of(explanation, None, fidelity, top))
-        personal = session.result(cast(Any, estimator), k=min(top, 5))
+        try:
+            session = explanation.session().rank(rank)
+            personal = session.result(cast(Any, estimator), k=min(top, 5))
+        except PreferenceError:
+            if not as_json:  # the rules were dear: they are shown all the same
+                click.echo(text_of(explanation, None, fidelity, top))
+            raise
     if as_json:
         record = explanation.to_dict() if personal is None else personal.to_dict()
         click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
