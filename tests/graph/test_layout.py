@@ -84,6 +84,14 @@ def test_linked_features_stand_side_by_side():
     assert sorted(order) == list(range(8))
 
 
+def test_very_many_features_are_laid_out_at_once():
+    """Ordering 300 nodes took half a minute."""
+    picture = drawing(graph_of(300), 300)
+    assert len(picture.nodes) == 300
+    sizes = [n.importance for n in picture.nodes]
+    assert sizes == sorted(sizes, reverse=True)
+
+
 def test_graphs_can_share_one_layout():
     one, two = graph_of(10, 1), graph_of(10, 2)
     order = shared_order([one, two], top=6)

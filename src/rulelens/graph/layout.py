@@ -28,6 +28,7 @@ RADIUS = 0.42
 FAINTEST = 0.02
 """Links narrower than this part of the widest one are counted, not drawn."""
 _PASSES = 20
+_ORDERED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,8 @@ def circle_order(weights: Floats, importance: Floats) -> NDArray[np.int64]:
     """Order around a circle that puts strongly linked nodes side by side.
 
     Nodes are put in one after another, the most important first, where the weighted sum of
-    distances along the circle is least; then pairs change places while that helps.
+    distances along the circle is least; then pairs change places while that helps. More than 60
+    nodes, whose names nobody could read, simply stand by importance.
 
     Parameters
     ----------
@@ -330,7 +332,7 @@ def circle_order(weights: Floats, importance: Floats) -> NDArray[np.int64]:
     """
     n = len(importance)
     first = np.argsort(-importance, kind="stable")
-    if n < 4:
+    if n < 4 or n > _ORDERED:
         return first.astype(np.int64)
     weights = weights - np.diag(np.diagonal(weights))
     if not weights.any():
