@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rulelens import files
 from rulelens.core.conditions import Interval
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
@@ -98,6 +99,7 @@ def test_a_file_beyond_the_limit_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(formats, "MAX_BYTES", 10)
+    monkeypatch.setattr(files, "MAX_BYTES", 10)
     (tmp_path / "r.json").write_text("{" * 11)
     with pytest.raises(FormatError, match="at most 0 MiB are read"):
         read_rules(tmp_path / "r.json")
@@ -112,7 +114,7 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
         write_rules(RULES, tmp_path / "file" / "r.json")
     (tmp_path / "d.json").mkdir()
-    with pytest.raises(OutputError, match="it is a folder"):
+    with pytest.raises(OutputError, match="is a folder"):
         write_rules(RULES, tmp_path / "d.json")
     with pytest.raises(OutputError, match="cannot be written"):
         write_rules(RULES, tmp_path / ("x" * 300 + ".json"))
@@ -135,7 +137,7 @@ def test_a_failed_write_leaves_the_old_file(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(formats.os, "replace", fail)
+    monkeypatch.setattr(files.os, "replace", fail)
     with pytest.raises(OutputError, match="No space left"):
         write_rules(RULES, tmp_path / "r.json")
     assert (tmp_path / "r.json").read_text() == "old"

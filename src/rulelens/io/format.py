@@ -44,6 +44,3 @@ class Format:
 
 FORMATS: Registry[Format] = Registry("format", "rulelens.formats", FormatError)
 """Formats by name; a plugin adds its own in the entry-point group ``rulelens.formats``."""
-
-MAX_BYTES = 512 << 20
-"""Largest file that is read, 512 MiB: a limit on the memory that a file can ask for."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +14,9 @@ import rulelens.io.tables
 import rulelens.io.text  # noqa: F401  each registers itself
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
-from rulelens.errors import FormatError, InputError, OutputError, SchemaError
-from rulelens.io.format import FORMATS, MAX_BYTES, Format
+from rulelens.errors import FormatError, SchemaError
+from rulelens.files import MAX_BYTES, read_text, write_text
+from rulelens.io.format import FORMATS, Format
 
 
 def read_rules(
@@ -60,7 +59,7 @@ def read_rules(
     True
     """
     chosen = _format_of(path, format, "read")
-    text = _read_text(path)
+    text = read_text(path)
     try:
         return parse_rules(text, format=chosen, features=features, schema=schema)
     except FormatError as e:
@@ -84,7 +83,7 @@ def write_rules(rules: RuleSet, path: str | os.PathLike[str], *, format: str | N
     FormatError
         The format is not known, or cannot carry these rules.
     """
-    _write_text(path, format_rules(rules, format=_format_of(path, format, "written")))
+    write_text(path, format_rules(rules, format=_format_of(path, format, "written")))
 
 
 def parse_rules(
@@ -141,48 +140,3 @@ def _format_of(path: str | os.PathLike[str], format: str | None, use: str) -> st
             f"Give it by the option format. {_named(use)}"
         )
     return max(fits)[1]
-
-
-def _read_text(path: str | os.PathLike[str]) -> str:
-    try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise FormatError(
-                f"{os.fspath(path)}: the file has {os.path.getsize(path) / (1 << 20):.0f} MiB; "
-                f"at most {MAX_BYTES >> 20} MiB are read. Split it."
-            )
-        raw = Path(path).read_bytes()
-    except OSError as e:
-        raise InputError(
-            f"The file {os.fspath(path)!r} cannot be read: {e.strerror or e}. Check the path."
-        ) from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        line = raw.count(b"\n", 0, e.start) + 1
-        raise FormatError(
-            f"{os.fspath(path)}: line {line} is not UTF-8 text (byte {raw[e.start]:#04x} at "
-            f"{e.start}). Save the file as UTF-8."
-        ) from None
-
-
-def _write_text(path: str | os.PathLike[str], text: str) -> None:
-    target = Path(os.path.realpath(path))  # a link is followed, not replaced
-    data = text.encode("utf-8")
-    if not target.parent.is_dir():
-        raise OutputError(
-            f"The folder {str(target.parent)!r} does not exist. Make it, or choose another path."
-        )
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}")
-    try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        with open(temporary, "xb") as file:
-            file.write(data)
-        if target.exists():
-            os.chmod(temporary, target.stat().st_mode & 0o777)
-        os.replace(temporary, target)
-    except OSError as e:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(
-            f"The file {str(target)!r} cannot be written: {e.strerror or e}. Choose another path."
-        ) from None
