@@ -86,6 +86,7 @@ def sample_weights(
     center: AnalyticCenter | None = None,
     n_chains: int = 512,
     thin: int | None = None,
+    burn_in: int | None = None,
     random_state: Seed = 0,
 ) -> WeightSample:
     """Uniform draws from a polytope of weights by hit-and-run.
@@ -101,6 +102,8 @@ def sample_weights(
         A multiple of 4; chains in lockstep.
     thin : int, optional
         Steps between draws; 4 times the number of free directions by default.
+    burn_in : int, optional
+        Steps before the first draw; 40 times the number of free directions by default.
     random_state : int, Generator or None
 
     Returns
@@ -137,7 +140,7 @@ def sample_weights(
     # 2. Burn-in, from groups of starts far apart.
     lines = _lines(rows, rng)
     slack = 1.0 - rows @ _spread_starts(rows, n_chains, rng)
-    _walk(slack, lines, _BURN_IN * k, rng)
+    _walk(slack, lines, _BURN_IN * k if burn_in is None else int(burn_in), rng)
     # 3. Draws. The walls' slacks are all that a chain needs; y is read off them.
     steps = 4 * k if thin is None else int(thin)
     kept = np.empty((per_chain, k, n_chains))

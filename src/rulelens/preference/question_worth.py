@@ -10,6 +10,8 @@ from rulelens.preference.table import BoolArray, FloatArray
 _OWN_BITS = 0.1
 """Weight of the answer's own bits beside what it tells about the goal: it decides on plateaus."""
 
+_SETTLED = 0.004
+
 
 def entropy(p: FloatArray) -> FloatArray:
     """Bits of a yes/no answer with probability p of yes.
@@ -63,7 +65,9 @@ def membership_worth(scores: FloatArray, members: BoolArray) -> tuple[FloatArray
     gap, noise = _gaps(scores)
     n_draws = len(scores)
     higher = (gap > noise).astype(np.float32).T
-    inside = members.astype(np.float32)
+    # Members that are in or out for nearly every draw have next to nothing to tell.
+    chance = members.mean(axis=0)
+    inside = members[:, (chance > _SETTLED) & (chance < 1 - _SETTLED)].astype(np.float32)
     n_yes = higher.sum(axis=1, dtype=np.float64)[:, None]
     with_yes = (higher @ inside).astype(np.float64)
     total = inside.sum(axis=0, dtype=np.float64)
