@@ -162,6 +162,20 @@ def test_intervals_hold_the_weights_of_stable_links():
     assert list(importance.columns) == ["importance", "low", "high", "alone"]
 
 
+def test_the_largest_link_of_each_shuffling_is_the_strictest_bar():
+    """With 30 features Benjamini-Hochberg could find nothing in 99 shufflings."""
+    X, y = data(n=200, d=12)
+    test = permutation_test(learn, X, y, n_permutations=99, random_state=0)
+    assert (test.max_p_values >= test.p_values).all()
+    assert test.adjusted("max")[0, 0] == 0.01
+    assert test.significant(correction="max")[0, 0]
+    assert not test.significant(correction="bh").any()
+    X, y = data(n=200, signal=False, seed=3)
+    noise = permutation_test(learn, X, y, n_permutations=99, random_state=0)
+    assert not noise.significant(correction="max").any()
+    assert noise.to_frame(correction="max")["adjusted"].min() > 0.05
+
+
 def test_bad_options_are_told():
     X, y = data()
     rules = learn(X, y)

@@ -74,7 +74,7 @@ def test_links_that_are_not_significant_are_dotted(graph_with):
     p = np.full((5, 5), 0.9)
     i, j = np.unravel_index(np.argmax(np.triu(graph.adjacency, 1)), (5, 5))
     p[i, j] = p[j, i] = 0.001
-    test = GraphTest(graph, p, np.ones(5), 999, True)
+    test = GraphTest(graph, p, np.ones(5), p, 999, True)
     ax = plot_graph(graph, test=test)
     styles = [line.get_linestyle() for line in ax.lines]
     assert styles.count("-") == 1

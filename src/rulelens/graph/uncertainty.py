@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats: TypeAlias = NDArray[np.float64]
-Correction: TypeAlias = Literal["bh", "by", "none"]
-CORRECTIONS = ("bh", "by", "none")
+Correction: TypeAlias = Literal["bh", "by", "max", "none"]
+CORRECTIONS = ("bh", "by", "max", "none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,8 @@ class GraphTest:
     p_values : array, shape (n_features, n_features)
         One-sided p-value of each link; NaN for two features that no fixed rule names together.
     importance_p_values : array, shape (n_features,)
+    max_p_values : array, shape (n_features, n_features)
+        Share of the shufflings whose *largest* link is as large as this one.
     n_permutations : int
     refitted : bool
         Whether rules were learned from each shuffling anew. If not, the p-values hold only
@@ -101,22 +103,32 @@ class GraphTest:
     graph: FeatureGraph
     p_values: Floats
     importance_p_values: Floats
+    max_p_values: Floats
     n_permutations: int
     refitted: bool
 
     def __post_init__(self) -> None:
-        _freeze(self, "p_values", "importance_p_values")
+        _freeze(self, "p_values", "importance_p_values", "max_p_values")
 
     def adjusted(self, correction: Correction = "bh") -> Floats:
         """P-values of links, corrected for how many links there are; same shape.
 
         Parameters
         ----------
-        correction : {"bh", "by", "none"}
+        correction : {"bh", "by", "max", "none"}
             ``"bh"``: Benjamini-Hochberg, which bounds the share of false discoveries for
             tests that are independent or positively dependent; ``"by"``:
-            Benjamini-Yekutieli, for any dependence, and stricter; ``"none"``.
+            Benjamini-Yekutieli, for any dependence, and stricter; ``"max"``: compared with the
+            largest link of each shuffling, which bounds the chance of any false discovery;
+            ``"none"``.
+
+        Notes
+        -----
+        With n links and B shufflings, Benjamini-Hochberg gives at least n/(B + 1) divided by the
+        number of discoveries: take B of at least 20·n, or ``"max"``, for which 99 are enough.
         """
+        if correction == "max":
+            return np.where(np.isnan(self.p_values), np.nan, self.max_p_values)
         which = _cells(self.graph) & ~np.isnan(self.p_values)
         out = np.full(self.p_values.shape, np.nan)
         out[which] = false_discovery(self.p_values[which], correction)
@@ -145,7 +157,7 @@ class GraphTest:
             significant=self.significant(alpha, correction=correction),
         )
 
-    def importance_frame(self, *, correction: Correction = "bh") -> pd.DataFrame:
+    def importance_frame(self, *, correction: Literal["bh", "by", "none"] = "bh") -> pd.DataFrame:
         """One row a feature: importance, p_value, adjusted."""
         frame = self.graph.importance().to_frame()
         frame["p_value"] = self.importance_p_values
@@ -161,12 +173,15 @@ class GraphTest:
             "graph": self.graph.to_dict(),
             "p_values": p,
             "importance_p_values": self.importance_p_values.tolist(),
+            "max_p_values": self.max_p_values.tolist(),
             "n_permutations": self.n_permutations,
             "refitted": self.refitted,
         }
 
 
-def false_discovery(p_values: Floats, correction: Correction = "bh") -> Floats:
+def false_discovery(
+    p_values: Floats, correction: Literal["bh", "by", "none"] | str = "bh"
+) -> Floats:
     """P-values corrected for their number, in the order given.
 
     Parameters

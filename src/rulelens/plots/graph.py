@@ -19,7 +19,7 @@ from rulelens.graph.layout import (
     drawing,
     shared_order,
 )
-from rulelens.graph.uncertainty import GraphTest
+from rulelens.graph.uncertainty import Correction, GraphTest
 from rulelens.plots.text import PLAIN, plain, wrap
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def plot_graph(
     features: Sequence[str] | None = None,
     test: GraphTest | None = None,
     alpha: float = 0.05,
+    correction: Correction = "bh",
     title: str | None = None,
 ) -> Axes:
     """Draw a feature graph: what matters, alone and together.
@@ -56,9 +57,10 @@ def plot_graph(
     features : sequence of str, optional
         Draw these instead, in this order around the circle.
     test : GraphTest, optional
-        Of the same graph: links that are not significant at `alpha`, after the
-        Benjamini-Hochberg correction, are dotted.
+        Of the same graph: links that are not significant at `alpha` are dotted.
     alpha : float
+    correction : {"bh", "by", "max", "none"}
+        For the number of links; see `GraphTest.adjusted`.
     title : str, optional
 
     Returns
@@ -70,7 +72,7 @@ def plot_graph(
     if test is not None:
         if test.graph.features != graph.features:
             raise OptionError("The test is of a graph with other features. Test this graph.")
-        trusted = test.significant(alpha)
+        trusted = test.significant(alpha, correction=correction)
     return draw(drawing(graph, top, features=features, trusted=trusted), ax, title=title)
 
 
