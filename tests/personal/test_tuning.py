@@ -11,8 +11,8 @@ from rulelens.errors import OptionError
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.tuning import PICSearch
 
-CV = StratifiedKFold(4, shuffle=True, random_state=1)
-NAMES = ["discretizer", "n_bins", "max_length", "alpha", "min_count"]
+CV = StratifiedKFold(3, shuffle=True, random_state=1)
+NAMES = ["discretizer", "n_bins", "max_length", "alpha", "min_count", "class_weight"]
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
@@ -23,8 +23,9 @@ def test_scores_are_those_of_a_plain_grid_search(scoring):
         max_lengths=(1, 3),
         alphas=(0.5, 0.9),
         n_bins=(3, 4),
-        min_counts=(1, 4),
-        discretizers=("equal_width", "quantile", "mdlp"),
+        min_counts=(1, 4) if scoring == "accuracy" else (1,),
+        class_weights=(None, "balanced"),
+        discretizers=("equal_width", "mdlp"),
         cv=CV,
         scoring=scoring,
     ).fit(X, y)
@@ -34,8 +35,9 @@ def test_scores_are_those_of_a_plain_grid_search(scoring):
             "max_length": [1, 3],
             "alpha": [0.5, 0.9],
             "n_bins": [3, 4],
-            "min_count": [1, 4],
-            "discretizer": ["equal_width", "quantile", "mdlp"],
+            "min_count": [1, 4] if scoring == "accuracy" else [1],
+            "class_weight": [None, "balanced"],
+            "discretizer": ["equal_width", "mdlp"],
         },
         cv=CV,
         scoring=make_scorer(balanced_accuracy_score) if "b" in scoring[:1] else "accuracy",
@@ -59,6 +61,7 @@ def test_scores_are_those_of_a_plain_grid_search(scoring):
     assert search.best_score_ == pytest.approx(plain.best_score_)
     assert search.best_estimator_.get_params()["alpha"] == search.best_params_["alpha"]
     assert (search.predict(X) == search.best_estimator_.predict(X)).all()
+    np.testing.assert_array_equal(search.predict_proba(X), search.best_estimator_.predict_proba(X))
     assert search.explain(X).to_dict() == search.best_estimator_.explain(X).to_dict()
 
 

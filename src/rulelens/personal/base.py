@@ -120,18 +120,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Yardstick(self.alpha, totals, self._class_factors(totals), self.min_count, among)
 
     def _class_factors(self, totals: NDArray[Any]) -> NDArray[np.float64] | None:
-        given: ClassWeight = self.class_weight
-        if given is None:
-            return None
-        if isinstance(given, str):
-            if given != "balanced":
-                raise OptionError(
-                    f"class_weight must be None, 'balanced' or a mapping, not {given!r}."
-                )
-            known = np.maximum(np.asarray(totals, dtype=np.float64), 1e-300)
-            return np.where(totals > 0, totals.sum() / (len(totals) * known), 0.0)
-        known_labels = {level_key(_plain(c)): float(w) for c, w in given.items()}
-        return np.array([known_labels.get(level_key(c), 1.0) for c in self.classes_.tolist()])
+        return class_factors(self.class_weight, self.classes_, totals)
 
     @abstractmethod
     def _choose(
@@ -212,6 +201,21 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def class_factors(
+    given: ClassWeight, classes: NDArray[Any], totals: NDArray[Any]
+) -> NDArray[np.float64] | None:
+    """Factor of each class, shape (n_classes,); None where all count alike."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "balanced":
+            raise OptionError(f"class_weight must be None, 'balanced' or a mapping, not {given!r}.")
+        known = np.maximum(np.asarray(totals, dtype=np.float64), 1e-300)
+        return np.where(totals > 0, totals.sum() / (len(totals) * known), 0.0)
+    by_label = {level_key(_plain(c)): float(w) for c, w in given.items()}
+    return np.array([by_label.get(level_key(c), 1.0) for c in classes.tolist()])
 
 
 def _with_levels_in_use(table: Table) -> Table:

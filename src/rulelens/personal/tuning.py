@@ -16,7 +16,7 @@ from rulelens.discretize.binning import Method, learn_binning
 from rulelens.errors import OptionError, did_you_mean
 from rulelens.frames import Labels
 from rulelens.personal.accuracy import Choice, Yardstick
-from rulelens.personal.base import ClassWeight, PersonalClassifier
+from rulelens.personal.base import ClassWeight, PersonalClassifier, class_factors
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.ranked_cube import RankedCube
 
@@ -38,7 +38,9 @@ class PICSearch(PersonalClassifier):
         Tried with the methods that take a number of bins.
     discretizers : sequence of {"equal_width", "quantile", "mdlp", "incremental"}
     min_counts : sequence of int
-    class_weight, smoothing, memory_limit
+    class_weights : sequence of None, "balanced" or mapping
+        "balanced" often helps where some classes are rare, though accuracy is the score.
+    smoothing, memory_limit
         As in `FastPIC`.
     cv : int, splitter or iterable
         As in scikit-learn; a number means stratified folds in the order of the rows.
@@ -73,7 +75,7 @@ class PICSearch(PersonalClassifier):
         n_bins: Sequence[int] = (3, 5),
         discretizers: Sequence[Method] = ("equal_width", "quantile"),
         min_counts: Sequence[int] = (1,),
-        class_weight: ClassWeight = None,
+        class_weights: Sequence[ClassWeight] = (None,),
         smoothing: float = 1.0,
         memory_limit: int = 1 << 30,
         cv: Any = 5,
@@ -84,7 +86,7 @@ class PICSearch(PersonalClassifier):
         self.n_bins = n_bins
         self.discretizers = discretizers
         self.min_counts = min_counts
-        self.class_weight = class_weight
+        self.class_weights = class_weights
         self.smoothing = smoothing
         self.memory_limit = memory_limit
         self.cv = cv
@@ -108,7 +110,14 @@ class PICSearch(PersonalClassifier):
             raise OptionError(
                 f"Unknown scoring {self.scoring!r}. {did_you_mean(self.scoring, SCORINGS)}"
             )
-        for name in ("max_lengths", "alphas", "n_bins", "discretizers", "min_counts"):
+        for name in (
+            "max_lengths",
+            "alphas",
+            "n_bins",
+            "discretizers",
+            "min_counts",
+            "class_weights",
+        ):
             if not len(getattr(self, name)):
                 raise OptionError(f"{name} is empty. Give at least one value to try.")
         table, labels, weights = self._read_training(X, y, sample_weight, reset=True)
@@ -122,13 +131,12 @@ class PICSearch(PersonalClassifier):
                 "max_length": int(length),
                 "alpha": float(a),
                 "min_count": int(c),
+                "class_weight": w,
             }
-            for (m, b), length, a, c in product(
-                cuts, sorted(set(self.max_lengths)), self.alphas, self.min_counts
-            )
+            for (m, b), (length, a, c, w) in product(cuts, self._judged())
         ]
         for o in options:
-            FastPIC(**o, class_weight=self.class_weight, smoothing=self.smoothing)._check_options()
+            FastPIC(**o, smoothing=self.smoothing)._check_options()
         splitter = check_cv(self.cv, np.asarray(y), classifier=True)
         # Folds are of the rows as given; rows of weight 0 have no place in the table.
         used = np.arange(table.n_rows)
@@ -167,7 +175,6 @@ class PICSearch(PersonalClassifier):
         # 3. All rows.
         model = FastPIC(
             **self.best_params_,
-            class_weight=self.class_weight,
             smoothing=self.smoothing,
             memory_limit=self.memory_limit,
         )
@@ -193,20 +200,28 @@ class PICSearch(PersonalClassifier):
         truth: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
     ) -> list[float]:
-        """Scores of all lengths, alphas and least counts on one fold, in the order of options."""
-        found: dict[tuple[int, float, int], float] = {}
-        for alpha, min_count in product(self.alphas, self.min_counts):
-            factors = self._class_factors(cube.totals)
+        """Scores of one fold, in the order of `_judged`."""
+        found: dict[tuple[int, int], float] = {}
+        rest = list(product(self.alphas, self.min_counts, self.class_weights))
+        for i, (alpha, min_count, class_weight) in enumerate(rest):
+            factors = class_factors(class_weight, self.classes_, cube.totals)
             ranked = RankedCube.of(cube, Yardstick(alpha, cube.totals, factors, min_count))
             by_length = ranked.best_by_length(codes)
             for length in set(self.max_lengths):
                 columns = by_length[min(length, len(by_length)) - 1]
-                outcome = np.where(columns >= 0, ranked.outcome[columns], int(cube.totals.argmax()))
-                found[length, alpha, min_count] = _score(self.scoring, truth, outcome, weights)
-        return [
-            found[length, a, c]
-            for length, a, c in product(sorted(set(self.max_lengths)), self.alphas, self.min_counts)
-        ]
+                outcome = np.where(columns >= 0, ranked.outcome[columns], cube.totals.argmax())
+                found[length, i] = _score(self.scoring, truth, outcome, weights)
+        return [found[length, i] for length in self._lengths() for i in range(len(rest))]
+
+    def _lengths(self) -> list[int]:
+        return sorted({int(length) for length in self.max_lengths})
+
+    def _judged(self) -> list[tuple[int, float, int, ClassWeight]]:
+        """Options that one cube can judge."""
+        return list(product(self._lengths(), self.alphas, self.min_counts, self.class_weights))
+
+    def _class_factors(self, totals: NDArray[Any]) -> NDArray[np.float64] | None:
+        return self.best_estimator_._class_factors(totals)
 
     def _choose(
         self,
