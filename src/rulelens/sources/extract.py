@@ -18,6 +18,7 @@ _BUILT_IN = (
     "sklearn_trees",
     "sklearn_boosting",
     "sklearn_histogram",
+    "pipelines",
     "xgboost",
     "lightgbm",
     "catboost",

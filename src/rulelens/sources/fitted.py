@@ -82,7 +82,7 @@ def schema_of(
 
 def with_levels(feature: Feature, levels: Sequence[Level]) -> Feature:
     """The feature as a categorical one that has the given levels too, after its own."""
-    if feature.kind == "boolean" and all(isinstance(v, bool) for v in levels):
+    if feature.kind == "boolean" and all(v in (0, 1) for v in levels):
         return feature
     merged = {level_key(v): v for v in (*feature.levels, *levels)}
     return Feature(feature.name, "categorical", tuple(merged.values()), feature.unit)
