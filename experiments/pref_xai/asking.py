@@ -38,12 +38,12 @@ def agreement(values: FloatArray, weights: FloatArray, utility: FloatArray) -> d
     }
 
 
-def learned_weights(session: PreferenceSession) -> FloatArray:
-    """Weights of the default method."""
-    return np.array(list(session.result().weights.values()))
+def learned_weights(session: PreferenceSession, method: str = "analytic") -> FloatArray:
+    """Weights by a method, the default one if none is named."""
+    return np.array(list(session.result(method).weights.values()))
 
 
-def asked_person(case: Case, user: int, budget: int = 41) -> list[dict[str, Any]]:
+def asked_person(case: Case, user: int) -> list[dict[str, Any]]:
     """One person without errors: random rankings, pairs and best-of-five, by effort."""
     criteria = case.criteria
     values, ids = criteria.values, criteria.alternatives
@@ -53,8 +53,8 @@ def asked_person(case: Case, user: int, budget: int = 41) -> list[dict[str, Any]
     person = SimulatedPerson(utility)
     rows: list[dict[str, Any]] = []
 
-    def note(strategy: str, effort: int, session: PreferenceSession) -> None:
-        found = agreement(values, learned_weights(session), utility)
+    def note(strategy: str, effort: int, session: PreferenceSession, method: str) -> None:
+        found = agreement(values, learned_weights(session, method), utility)
         rows.append({"user": user, "strategy": strategy, "effort": effort} | found)
 
     shuffled = rng.permutation(len(criteria)).tolist()
@@ -62,15 +62,16 @@ def asked_person(case: Case, user: int, budget: int = 41) -> list[dict[str, Any]
         session = PreferenceSession(criteria)
         session.rank([ids[i] for i in person.rank(shuffled[:size])])
         if session.conflict() is None:
-            note("random_ranking", sorting_cost(size), session)
-    for strategy, goal, form in (
-        ("pair", "top_k", "pair"),
-        ("best_of_5", "top_k", "best_of_5"),
+            note("random_ranking", sorting_cost(size), session, "analytic")
+    for strategy, form, prior, method, budget in (
+        ("pair", "pair", "simplex", "analytic", 41),
+        ("pair_uniform", "pair", "uniform", "centroid_uniform", 41),
+        ("best_of_5", "best_of_5", "simplex", "analytic", 41),
     ):
         session, effort = PreferenceSession(criteria), 0
         due = [c for c in CHECKED if c <= budget]
         while due:
-            question = session.next_question(goal, form)
+            question = session.next_question("top_k", form, prior=prior)
             if question is None:
                 break
             best = person.best_of([criteria.position(a) for a in question.shown])
@@ -81,10 +82,10 @@ def asked_person(case: Case, user: int, budget: int = 41) -> list[dict[str, Any]
                 continue
             effort += len(question.shown) - 1
             while due and effort >= due[0]:
-                note(strategy, due.pop(0), session)
+                note(strategy, due.pop(0), session, method)
         for rest in due:
             # Nothing is left to ask: more effort changes nothing.
-            note(strategy, rest, session)
+            note(strategy, rest, session, method)
     return rows
 
 

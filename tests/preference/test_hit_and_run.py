@@ -109,6 +109,12 @@ def test_uniform_prior_is_that_of_normalised_uniform_weights():
     np.testing.assert_allclose(sample.draws.std(axis=0), w.std(axis=0), rtol=0.05)
 
 
+def test_centroid_under_the_uniform_prior_is_more_even(session):
+    plain, uniform = (session.result(m).weights for m in ("centroid", "centroid_uniform"))
+    assert max(uniform.values()) < max(plain.values())
+    assert list(session.result("centroid_uniform").ranking)[:2] in (["r3", "r5"], ["r5", "r3"])
+
+
 def test_same_seed_same_draws():
     interior = order_cone(6, 3).interior()
     first, again = (sample_weights(interior, 500, random_state=7).draws for _ in range(2))

@@ -176,3 +176,10 @@ def test_choice_that_tells_about_the_set():
 def test_identical_alternatives_are_no_question(goal):
     table = Criteria("abc", ("x", "y"), [[1, 1], [1, 1], [0, 0]])
     assert PreferenceSession(table).next_question(goal) is None
+
+
+def test_priors_for_questions(table):
+    session = PreferenceSession(table)
+    assert session.next_question(prior="uniform").information > 0
+    with pytest.raises(OptionError, match="Did you mean 'uniform'"):
+        session.next_question(prior="uniforn")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.analytic_center import analytic_center
+from rulelens.preference.compatible_weights import PRIORS, Prior
 from rulelens.preference.hit_and_run import sample_weights
+from rulelens.preference.polytope import cube_interior
 from rulelens.preference.questions import (
     FORMS,
     GOALS,
@@ -39,6 +41,7 @@ def ask(
     form: Form,
     k: int,
     *,
+    prior: Prior = "simplex",
     noisy: bool = False,
     random_state: int = 0,
 ) -> Question | None:
@@ -47,6 +50,8 @@ def ask(
         raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
     if form not in FORMS:
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
+    if prior not in PRIORS:
+        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
     values, ids = session.criteria.values, session.criteria.alternatives
     skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
     decided = decided_pairs(session.constraints()) | skipped
@@ -58,14 +63,15 @@ def ask(
         if interior.dimension == 0:
             return None
         center = analytic_center(interior)
+        body = cube_interior(session.polytope(), interior) if prior == "uniform" else interior
         # Which question is best does not hang on a perfect sample: fewer steps than for a centroid.
         draws = sample_weights(
-            interior,
+            body,
             _DRAWS,
-            center=center,
+            center=center if body is interior else None,
             n_chains=_CHAINS,
-            thin=2 * interior.dimension,
-            burn_in=12 * interior.dimension,
+            thin=2 * body.dimension,
+            burn_in=12 * body.dimension,
             random_state=random_state,
         ).draws
         # Where all draws agree on all pairs: is any pair still open for certain?

@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from rulelens.preference.hit_and_run import WeightSample
     from rulelens.preference.questions import Form, Goal, Question
 
-Method: TypeAlias = Literal["analytic", "max_eps", "chebyshev", "centroid", "bayes_pl"]
-METHODS: tuple[str, ...] = ("analytic", "max_eps", "chebyshev", "centroid", "bayes_pl")
+Method: TypeAlias = Literal[
+    "analytic", "max_eps", "chebyshev", "centroid", "centroid_uniform", "bayes_pl"
+]
+METHODS: tuple[str, ...] = (
+    "analytic",
+    "max_eps",
+    "chebyshev",
+    "centroid",
+    "centroid_uniform",
+    "bayes_pl",
+)
 
 
 class PreferenceSession(CompatibleWeights):
@@ -73,10 +82,11 @@ class PreferenceSession(CompatibleWeights):
 
         Parameters
         ----------
-        method : {"analytic", "max_eps", "chebyshev", "centroid", "bayes_pl"}
+        method : {"analytic", "max_eps", "chebyshev", "centroid", "centroid_uniform", "bayes_pl"}
             "analytic" is the centre of the compatible weights and the default; "max_eps" the
             paper's largest margin; "chebyshev" the centre of the largest ball; "centroid" the mean
-            of a sample, refused if the sample is poor; "bayes_pl" takes the statements as noisy,
+            of a sample, refused if the sample is poor ("centroid_uniform" under the uniform prior,
+            see `sample`); "bayes_pl" takes the statements as noisy,
             so that contradictions are no error.
         k : int
             How many alternatives `PreferenceResult.top` gives.
@@ -118,8 +128,8 @@ class PreferenceSession(CompatibleWeights):
         if method == "chebyshev":
             weights = np.maximum(interior.center, 0.0)
             return weights / weights.sum(), notes
-        if method == "centroid":
-            sample = self.sample()
+        if method in ("centroid", "centroid_uniform"):
+            sample = self.sample(prior="simplex" if method == "centroid" else "uniform")
             notes.append(
                 f"Centroid of {len(sample.draws):,} draws: effective sample size "
                 f"{sample.ess:.0f}, R-hat {sample.rhat:.3f}, standard error of a weight at most "
@@ -215,6 +225,7 @@ class PreferenceSession(CompatibleWeights):
         form: Form = "pair",
         k: int = 5,
         *,
+        prior: Prior = "simplex",
         noisy: bool = False,
         random_state: int = 0,
     ) -> Question | None:
@@ -228,6 +239,9 @@ class PreferenceSession(CompatibleWeights):
             "insert" asks where an alternative goes in the latest ranking that was stated.
         k : int
             Size of the top for goal "top_k" and for `Question.agreement`.
+        prior : {"simplex", "uniform"}
+            What is believed before anything is said, see `sample`. For persons to whom most
+            criteria matter somewhat, "uniform" asks better questions.
         noisy : bool
             Take answers as noisy: go on where they contradict each other, instead of an error.
         random_state : int
@@ -235,7 +249,9 @@ class PreferenceSession(CompatibleWeights):
         """
         from rulelens.preference.inquiry import ask
 
-        return ask(self, goal, form, checked_k(k), noisy=noisy, random_state=random_state)
+        return ask(
+            self, goal, form, checked_k(k), prior=prior, noisy=noisy, random_state=random_state
+        )
 
     # --- keeping it --------------------------------------------------------------------------
 
