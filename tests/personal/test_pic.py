@@ -259,6 +259,26 @@ def test_mixed_tables_and_text_labels(make):
         assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
+def test_criteria_of_a_rows_rules():
+    X = pd.DataFrame({"precision": ["a", "b", "a", "b"], "c": ["p", "p", "q", "q"]})
+    result = FastPIC(2).fit(X, ["no", "yes", "no", "no"]).explain(X, runners_up=5)
+    criteria = result.criteria(1)
+    assert list(criteria.columns) == [
+        "precision",
+        "c",
+        "precision of the rule",
+        "recall",
+        "brevity",
+    ]
+    assert len(criteria) == (result.row == 1).sum()
+    assert criteria.index[0] == str(result.rules[int(result.best[1])])
+    assert ((criteria >= 0) & (criteria <= 1)).all().all()
+    first = criteria.iloc[0]
+    assert first["brevity"] == 1 - first[["precision", "c"]].sum() / 2
+    with pytest.raises(OptionError, match="no row 9"):
+        result.criteria(9)
+
+
 def test_a_row_without_any_known_item_says_so():
     X = pd.DataFrame({"c": ["a", "a", "b"], "d": ["p", "q", "q"]})
     model = FastPIC().fit(X, ["no", "no", "yes"])

@@ -14,6 +14,7 @@ from rulelens.core.measures import ratio
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level
 from rulelens.discretize.cuts import Binning
+from rulelens.errors import OptionError
 from rulelens.personal.accuracy import Choice, Floats
 
 if TYPE_CHECKING:
@@ -117,6 +118,42 @@ class PersonalRules:
                 "reason": [FALLBACK if f else "" for f in self.is_fallback],
             }
         )
+
+    def criteria(self, row: int = 0) -> pd.DataFrame:
+        """What a person may weigh in a row's rules, for ``PreferenceSession``: higher is better.
+
+        Parameters
+        ----------
+        row : int
+            Position of a row; ask for its runners-up, or there is nothing to choose from.
+
+        Returns
+        -------
+        DataFrame
+            One line a rule, its text as the index. Columns: 1 or 0 for each feature that some
+            of the rules use; precision; recall; brevity (1 for a rule without conditions, 0 for
+            one on every feature).
+        """
+        import pandas as pd
+
+        mine = self.index[self.row == row]
+        if not len(mine):
+            raise OptionError(f"There is no row {row}: the rows are 0 to {self.row.max()}.")
+        presence = self.rules.presence[mine]
+        names = self.rules.schema.names
+        columns: dict[str, NDArray[np.float64]] = {
+            names[j]: presence[:, j].astype(np.float64)
+            for j in np.flatnonzero(presence.any(axis=0))
+        }
+        figures = {
+            "precision": self.precision[self.row == row],
+            "recall": self.recall[self.row == row],
+            "brevity": 1 - self.rules.lengths[mine] / max(len(names), 1),
+        }
+        for name, values in figures.items():
+            columns[name if name not in columns else f"{name} of the rule"] = values
+        texts = [str(self.rules[int(i)]) for i in mine]
+        return pd.DataFrame(columns, index=pd.Index(texts, name="rule"))
 
     def to_dict(self) -> dict[str, object]:
         """The same as plain values: a format version and one record an entry."""
