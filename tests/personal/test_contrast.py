@@ -1,6 +1,7 @@
 """Rules for the other class and the smallest change, against trying everything."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -112,3 +113,17 @@ def test_one_class_has_no_rival():
     X = pd.DataFrame({"c": ["a", "b"]})
     model = FastPIC(1).fit(X, ["yes", "yes"])
     assert contrast(model, X).rank.tolist() == [0, 0]
+
+
+def test_records_are_plain_json():
+    X, model = fitted()
+    records = [
+        model.explain(X, runners_up=1),
+        contrast(model, X),
+        counterfactual(model, X.iloc[0]),
+        counterfactual(model, X.iloc[0], actionable=["city"]),
+        model.explain(pd.DataFrame({"age": [None], "city": ["z"]}).astype({"age": float})),
+    ]
+    for r in records:
+        text = json.dumps(r.to_dict(), allow_nan=False)
+        assert json.loads(text)["version"] == 1
