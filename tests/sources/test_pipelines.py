@@ -75,7 +75,7 @@ def test_scalers_are_undone_to_the_last_bit(scaler: Any, seed: int) -> None:
     model = make_pipeline(scaler, RandomForestClassifier(3, random_state=0)).fit(frame, y)
     rules = extract_rules(model, frame)
     assert rules.schema.names == tuple(NAMES)
-    rows = edge_rows(rules, frame, n=4000)
+    rows = edge_rows(rules, frame)
     assert (class_shares(rules, rows) == model.predict_proba(rows)).all()
     inner = np.asarray(model[:-1].transform(rows))
     leaves = np.array([t.apply(inner) for t in model[-1].estimators_])

@@ -19,7 +19,7 @@ from rulelens.errors import ModelError
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import labels_of, schema_of
 from rulelens.sources.scores import score_rules
-from rulelens.sources.tree_paths import Leaves, Tree, leaves_of
+from rulelens.sources.tree_paths import Tree, leaves_of
 
 
 @SOURCES.register("catboost.CatBoostClassifier")
@@ -63,7 +63,7 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
         return score_rules(schema, leaves, values[:, 0], None, outcomes=outcomes, base=bias)
     return score_rules(
         schema,
-        _repeated(leaves, n_scores),
+        leaves.repeated(n_scores),
         values.T.ravel(),
         np.repeat(np.arange(n_scores), len(leaves.tree)),
         outcomes=outcomes,
@@ -77,17 +77,6 @@ def _save(model: Any) -> dict[str, Any]:
         model.save_model(str(path), format="json")
         saved: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return saved
-
-
-def _repeated(leaves: Leaves, times: int) -> Leaves:
-    lengths = np.tile(np.diff(leaves.offsets), times)
-    return Leaves(
-        leaves.conditions,
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.tile(leaves.indices, times),
-        np.tile(leaves.tree, times),
-        np.tile(leaves.node, times),
-    )
 
 
 def _check_split(split: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ _BUILT_IN = (
     "xgboost",
     "lightgbm",
     "catboost",
+    "imodels",
+    "wittgenstein",
 )
 
 SOURCES: Registry[Source] = Registry("source", "rulelens.sources", UnsupportedModelError)
@@ -63,7 +65,7 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
     >>> iris = load_iris(as_frame=True)
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(iris.data, iris.target)
     >>> print(extract_rules(tree)[0])
-    IF petal width (cm) <= 0.800000011920929 THEN 0
+    IF petal width (cm) < 0.8000000417232513 THEN 0
     """
     _load_sources()
     schema = X if isinstance(X, Schema) or X is None else read_schema(X)

@@ -74,6 +74,17 @@ class Leaves:
     tree: Ints
     node: Ints
 
+    def repeated(self, times: int) -> Leaves:
+        """All leaves, several times over: for leaves with one value for each class."""
+        lengths = np.tile(np.diff(self.offsets), times)
+        return Leaves(
+            self.conditions,
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.tile(self.indices, times),
+            np.tile(self.tree, times),
+            np.tile(self.node, times),
+        )
+
 
 def leaves_of(trees: Sequence[Tree], schema: Schema, *, closed_left: bool, float32: bool) -> Leaves:
     """Conditions of every leaf: one for each feature on its path.
