@@ -42,6 +42,7 @@ def test_values_are_copied_and_read_only():
         (lambda: Criteria((1, 2), ("a", "a"), [[0, 1], [1, 0]]), "criterion 'a' occurs twice"),
         (lambda: Criteria((1, 2), ("a",), [[0], [np.nan]]), "'a' of alternative 2 is nan"),
         (lambda: Criteria((1, 2), ("a",), [[0], [-np.inf]]), "must be a finite number"),
+        (lambda: Criteria((1, 2), ("a",), [[1e308], [-1e308]]), "Rescale such columns"),
         (lambda: Criteria((1, 2), (), np.zeros((2, 0))), "no criteria"),
         (lambda: Criteria((1, 2), ("a",), [[0, 1], [1, 0]]), r"Expected shape \(2, 1\)"),
         (lambda: Criteria(([1], [2]), ("a",), [[0], [1]]), "not hashable"),

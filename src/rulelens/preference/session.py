@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -11,7 +11,6 @@ import numpy as np
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.compatible_weights import CompatibleWeights, Prior
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.statements import Recalled
 from rulelens.preference.table import Criteria, FloatArray
 
 if TYPE_CHECKING:
@@ -66,15 +65,6 @@ class PreferenceSession(CompatibleWeights):
     (1, 2)
     """
 
-    def __init__(
-        self,
-        criteria: Criteria | pd.DataFrame,
-        *,
-        labels: Mapping[Hashable, str] | None = None,
-        background: Sequence[Recalled] = (),
-    ) -> None:
-        super().__init__(criteria, labels=labels, background=background)
-
     # --- the ranking -------------------------------------------------------------------------
 
     def result(self, method: str = "analytic", k: int = 5) -> PreferenceResult:
@@ -86,8 +76,8 @@ class PreferenceSession(CompatibleWeights):
             "analytic" is the centre of the compatible weights and the default; "max_eps" the
             paper's largest margin; "chebyshev" the centre of the largest ball; "centroid" the mean
             of a sample, refused if the sample is poor ("centroid_uniform" under the uniform prior,
-            see `sample`); "bayes_pl" takes the statements as noisy,
-            so that contradictions are no error.
+            see `sample`); "bayes_pl" takes the statements as noisy, so that contradictions are no
+            error.
         k : int
             How many alternatives `PreferenceResult.top` gives.
 

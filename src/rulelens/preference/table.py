@@ -19,6 +19,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 
 
+_LARGEST = 1e100
+
+
 def read_only(values: ArrayLike) -> FloatArray:
     """Copy of `values` as float64 that cannot be written to."""
     array = np.array(values, dtype=np.float64)
@@ -76,6 +79,11 @@ class Criteria:
             raise PreferenceError(
                 f"Criterion '{self.names[j]}' of alternative {self.alternatives[i]!r} is "
                 f"{self.values[i, j]}. Every value must be a finite number: fill it in or drop it."
+            )
+        if np.abs(self.values).max(initial=0.0) > _LARGEST:
+            raise PreferenceError(
+                f"The criteria hold values beyond {_LARGEST:g}, whose differences cannot be "
+                "computed with. Rescale such columns, best to [0, 1]."
             )
         set_(self, "_positions", {a: i for i, a in enumerate(self.alternatives)})
 
