@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import rulelens.io.json_rules
+import rulelens.io.pmml
 import rulelens.io.python_code
 import rulelens.io.rulex
 import rulelens.io.sql
@@ -119,6 +120,17 @@ def _usable(form: Format, use: str) -> bool:
 def _named(use: str) -> str:
     names = [name for name in FORMATS if _usable(FORMATS[name], use)]
     return f"Formats that can be {use}: {', '.join(names)}."
+
+
+def format_for_writing(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Name of the format in which rules would be written to `path`.
+
+    Raises
+    ------
+    FormatError
+        The file name's suffix does not tell, or that format can be read only.
+    """
+    return _format_of(path, format, "written")
 
 
 def _format_of(path: str | os.PathLike[str], format: str | None, use: str) -> str:
