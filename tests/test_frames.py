@@ -173,7 +173,7 @@ BAD_TABLES = [
     (None, "found NoneType"),
     (pd.DataFrame([[1, 2]], columns=["a", "a"]), "'a' occurs twice"),
     (pd.DataFrame([[1, 2]], columns=[0, "0"]), "'0' occurs twice"),
-    (pd.DataFrame([[1]], columns=[""]), "empty name"),
+    (pd.DataFrame([[1]], columns=[""]), "has no name"),
     (
         pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
         "several levels",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from pathlib import Path
+from typing import Any, NoReturn
 
 from rulelens.errors import FormatError, InputError, OutputError
 
@@ -43,6 +45,33 @@ def read_text(path: str | os.PathLike[str]) -> str:
             f"{name}: line {line} is not UTF-8 text (byte {raw[e.start]:#04x} at {e.start}). "
             "Save the file as UTF-8."
         ) from None
+
+
+def parse_json(text: str) -> Any:
+    """The value of strict JSON: no key twice, no NaN or Infinity, no endless nesting.
+
+    Raises
+    ------
+    FormatError
+    """
+
+    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(pairs)
+        if len(out) != len(pairs):
+            keys = [k for k, _ in pairs]
+            twice = next(k for i, k in enumerate(keys) if k in keys[:i])
+            raise FormatError(f"This is no strict JSON: the key {twice!r} is there twice.")
+        return out
+
+    def no_constant(token: str) -> NoReturn:
+        raise FormatError(f"This is no strict JSON: {token} is no number there.")
+
+    try:
+        return json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constant)
+    except RecursionError:
+        raise FormatError("This is no usable JSON: it is nested too deeply.") from None
+    except ValueError as e:
+        raise FormatError(f"This is no JSON: {e}") from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
@@ -94,5 +123,5 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """`write_bytes` of UTF-8 text."""
-    return write_bytes(path, text.encode("utf-8"))
+    """`write_bytes` of UTF-8 text; half of a surrogate pair, which UTF-8 lacks, is escaped."""
+    return write_bytes(path, text.encode("utf-8", errors="backslashreplace"))

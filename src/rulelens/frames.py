@@ -240,9 +240,9 @@ def _check_names(names: Sequence[object]) -> None:
                 f"The column name {name!r} has several levels. Join them into one text first."
             )
         text = str(name)
-        if not text:
-            raise TableError(f"Column {position} has an empty name. Name it.")
-        if text in seen:
+        if not text or name is None or name != name:
+            raise TableError(f"Column {position} has no name. Name it.")
+        if text in seen or name in names[:position]:
             raise TableError(f"The column name '{text}' occurs twice. Rename one of them.")
         seen.add(text)
 
@@ -276,6 +276,8 @@ def _plain_value(value: object) -> Level | None:
         return None
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
+    if type(value).__name__ == "Decimal":
+        return float(value)  # type: ignore[arg-type]
     return value  # type: ignore[return-value]  # checked by the caller
 
 

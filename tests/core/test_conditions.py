@@ -114,8 +114,13 @@ def test_an_interval_is_refused_exactly_if_it_is_empty(
 
 @given(intervals())
 def test_description_reads_back_to_the_same_numbers(c):
-    """Text for people never rounds so that other rows are selected."""
+    """Text for people never rounds so that other rows are selected.
+
+    A single-precision condition was once printed as if it compared doubles: other rows, beside
+    the threshold, were then selected by the text.
+    """
     text = c.describe("x").removeprefix("(").removesuffix(" or missing)")
+    c = c.to_float64()
     if " is " in text:
         assert (c.low, c.high) == (-math.inf, math.inf)
         return
@@ -244,3 +249,18 @@ def test_missing_meets_other_conditions():
     )
     with pytest.raises(RuleError):
         intersect(Interval(), Membership(["a"]))
+
+
+def test_names_and_levels_that_could_be_misread_are_quoted():
+    """Text 1 and number 1, or a level called "a or missing", once gave one and the same text."""
+    assert Membership(["1"]).describe("c") == 'c is "1"'
+    assert Membership([1]).describe("c") == "c is 1"
+    assert Membership(["True"]).describe("c") == 'c is "True"'
+    assert Membership(["a or missing"]).describe("c") == 'c is "a or missing"'
+    assert Membership(["a"], or_missing=True).describe("c") == "(c is a or missing)"
+    assert Membership(["a, b", "c"]).describe("x") == 'x in {"a, b", c}'
+    assert Interval(high=3.0).describe("x AND y") == '"x AND y" < 3'
+    assert Interval(high=3.0).describe("x <= 2") == '"x <= 2" < 3'
+    assert Missing().describe('say "hi"') == r'"say \"hi\"" is missing'
+    for name in ("petal width (cm)", "größe.cm", "名前", "NumOfProducts", "Total day minutes"):
+        assert Interval(high=3.0).describe(name) == f"{name} < 3"

@@ -374,6 +374,61 @@ def test_whole_floats_are_labels():
     assert e.prediction in (0.0, 1.0)
 
 
+def test_labels_of_two_kinds_are_refused():
+    """1 and True are one key of a dictionary: half of the rows were lost from the counts."""
+    answer = np.array([1, True] * 40, dtype=object)
+    with pytest.raises(ModelError, match="booleans and numbers"):
+        rl.RuleExplainer(lambda Z: answer[: len(Z)]).fit(mixed_table(1))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+def test_the_model_gets_the_kind_of_missing_that_it_was_trained_with(missing):
+    """A missing NaN reached the model as None in a column of objects, and changed its answer."""
+    X = pd.DataFrame({"c": pd.Series(["a", "b", missing] * 20, dtype=object), "z": range(60)})
+    model = lambda Z: [int(v is missing) for v in Z["c"]]  # noqa: E731
+    for table in (X, X.to_numpy()):
+        asked = model if table is X else (lambda Z: [int(v is missing) for v in Z[:, 0]])
+        explainer = rl.RuleExplainer(asked).fit(table)
+        one = X.iloc[2] if table is X else list(table[2])
+        assert explainer.explain(one).prediction == 1
+        assert explainer.explain(table[2:3]).prediction == 1
+        assert next(explainer.explain_many(table[2:3])).prediction == 1
+
+
+def test_a_single_row_has_the_precision_of_the_training_array():
+    """float32 rows were asked about one by one as float64, and other answers came back."""
+    X = np.repeat(np.array([[0.1], [0.2], [0.3]], dtype=np.float32), 10, axis=0)
+    model = lambda A: A[:, 0] <= 0.1  # noqa: E731
+    assert rl.RuleExplainer(model).fit(X).explain(X[0]).prediction == model(X[:1])[0]
+
+
+def test_lists_of_mixed_rows_reach_the_model_as_they_are():
+    rows = [[1, "a"], [float("nan"), "a"], [2, "b"], [3, "b"]] * 5
+    model = lambda A: ["missing" if r[0] != r[0] else "there" for r in A]  # noqa: E731
+    explainer = rl.RuleExplainer(model).fit(rows)
+    assert [explainer.explain(r).prediction for r in rows[:3]] == ["there", "missing", "there"]
+
+
+def test_a_model_that_changes_its_input_does_not_change_the_users():
+    X = np.arange(20.0).reshape(-1, 1)
+
+    def model(A):
+        A[:] = 0
+        return np.arange(len(A)) % 2
+
+    rl.RuleExplainer(model).fit(X)
+    assert np.array_equal(X[:, 0], np.arange(20.0))
+
+
+def test_decimals_are_numbers():
+    from decimal import Decimal
+
+    X = pd.DataFrame({"a": [Decimal(i) for i in range(20)]})
+    e = rl.RuleExplainer(lambda Z: [int(v > 9) for v in Z["a"]]).fit(X).explain(X.iloc[0])
+    assert e.row == {"a": 0.0}
+    e.to_dict()
+
+
 def test_an_unfitted_model_and_things_that_are_no_model():
     X = mixed_table(1)[["a b"]]
     with pytest.raises(ModelError, match="not fitted") as info:

@@ -118,6 +118,19 @@ def test_json_round_trip(explanation, tmp_path):
         (lambda d: d.update(prediction=None), "prediction"),
         (lambda d: d.update(row=3), "row"),
         (lambda d: d.update(classes=[["a"]]), "classes"),
+        (lambda d: d.update(classes=[[0, -5], [1, -6]]), "classes"),
+        (lambda d: d.update(classes=[]), "classes"),
+        (lambda d: d.update(classes=[[0, True], [1, 3]]), "classes"),
+        (lambda d: d.update(version=True), "version"),
+        (lambda d: d.update(row={}), "row"),
+        (lambda d: d["row"].update({next(iter(d["row"])): float("nan")}), "row"),
+        (lambda d: d.update(groups=[[0, 0]]), "groups"),
+        (lambda d: d.update(options={}), "options"),
+        (lambda d: d["options"].update(min_confidence="x"), "options"),
+        (lambda d: d["rules"][0].update(tp=1_000_000), "do not add up"),
+        (lambda d: d["rules"][0].update(tp=10**30), "tp"),
+        (lambda d: d["rules"][0].update(then=1), "then"),
+        (lambda d: d.update(rules=[]), "reason"),
     ],
 )
 def test_a_record_that_does_not_fit_is_an_error_that_names_the_place(explanation, change, place):
@@ -133,5 +146,14 @@ def test_files_that_are_no_json(tmp_path):
     (tmp_path / "e.json").write_text("{")
     with pytest.raises(FormatError, match="no JSON"):
         rl.Explanation.from_json(tmp_path / "e.json")
+    for text, message in (
+        ('{"a": 1, "a": 2}', "twice"),
+        ('{"a": NaN}', "no number"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "no JSON"),
+    ):
+        (tmp_path / "e.json").write_text(text)
+        with pytest.raises(FormatError, match=message):
+            rl.Explanation.from_json(tmp_path / "e.json")
     with pytest.raises(FormatError, match="expected an object"):
         rl.Explanation.from_dict([1])

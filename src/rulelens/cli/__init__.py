@@ -6,6 +6,7 @@ with an option is exceeded, 1 anything else, with one line that says what to do.
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -63,6 +64,9 @@ def group() -> None:
 
 def main(args: Sequence[str] | None = None) -> Any:
     """Run the command line; an error of ours ends with one line on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # any name can be printed
     try:
         group.main(args=None if args is None else list(args), prog_name="rulelens")
     except RulelensError as e:
@@ -72,4 +76,7 @@ def main(args: Sequence[str] | None = None) -> Any:
         click.echo(f"rulelens: {message}", err=True)
         sys.exit(1)
     except BrokenPipeError:
+        sys.exit(1)
+    except OSError as e:
+        click.echo(f"rulelens: {e.strerror or e}", err=True)
         sys.exit(1)

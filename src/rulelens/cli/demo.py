@@ -13,6 +13,7 @@ from rulelens.cli.asking import ask as ask_questions
 from rulelens.cli.explain import check_out
 from rulelens.cli.progress import say, step
 from rulelens.cli.text import text_of
+from rulelens.cli.training import SEED
 from rulelens.errors import OptionError
 from rulelens.views.numbers import share
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the report goes.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of training and of the simulated user.")
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Of training and of the simulated user."
+)
 @click.option(
     "--ask/--simulate",
     default=None,

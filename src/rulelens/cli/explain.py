@@ -11,7 +11,7 @@ import click
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
 from rulelens.cli.text import text_of
-from rulelens.cli.training import model_options
+from rulelens.cli.training import SEED, model_options
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.views.numbers import share
 
@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seconds for a search without a fixed --max-length.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of the split and of the training.")
+@click.option(
+    "--seed", type=SEED, default=0, show_default=True, help="Of the split and of the training."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write a report: a .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def command(
@@ -93,7 +95,7 @@ def command(
         raise click.UsageError("Give --train or --model, not both.")
     if target is None and model_file is None:
         raise click.UsageError("Name the column with the class: --target COL.")
-    if max_length != "auto" and not max_length.isdigit():
+    if max_length != "auto" and not (max_length.isascii() and max_length.isdigit()):
         raise click.UsageError(f"--max-length is a whole number or auto, not '{max_length}'.")
     if top < 1:
         raise click.UsageError(f"--top must be at least 1, not {top}.")
@@ -106,6 +108,8 @@ def command(
         "time_budget": time_budget,
     }
     _check_early(options, rank, estimator, out)
+    if out is not None and out.resolve() == data.resolve():
+        raise click.UsageError("--out is DATA itself, which would be lost.")
     with step(f"Reading {data.name}"):
         file = read_data(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding

@@ -10,7 +10,7 @@ import click
 from rulelens.cli.progress import say, step
 from rulelens.cli.rules import rules_of_file
 from rulelens.cli.tables import read_data, table_options
-from rulelens.cli.training import model_options
+from rulelens.cli.training import SEED, model_options
 from rulelens.core.schema import Level
 from rulelens.errors import OptionError
 from rulelens.files import check_writable
@@ -32,7 +32,7 @@ from rulelens.views.numbers import count
 @click.option("--min-leaf", default=5, show_default=True, help="Least rows of a leaf in training.")
 @click.option("--class", "label", metavar="LABEL", help="Only the rules for this class.")
 @click.option("--top", default=20, show_default=True, help="How many features to draw and list.")
-@click.option("--seed", default=0, show_default=True, help="Of the training.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the training.")
 @click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png or .svg file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def command(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rulelens.cli.indicators import Indicators
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
-from rulelens.cli.training import load_model, model_options, split_rows
+from rulelens.cli.training import SEED, check_numbers, load_model, model_options, split_rows
 from rulelens.views.numbers import count, share
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevanc
 @click.option("--min-leaf", default=5, show_default=True, help="Least rows of a leaf in training.")
 @click.option("--sort", default="relevance", show_default=True, help="Measure to sort by.")
 @click.option("--top", default=20, show_default=True, help="How many rules to show.")
-@click.option("--seed", default=0, show_default=True, help="Of the training.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the training.")
 @click.option("--out", type=click.Path(path_type=Path), help="Save the rules: a .json file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def command(
@@ -79,6 +79,7 @@ def command(
     """
     from rulelens.core.measures import MEASURES
     from rulelens.files import check_writable
+    from rulelens.io.formats import format_for_writing
 
     if target is None:
         raise click.UsageError("Name the column with the class: --target COL.")
@@ -89,6 +90,7 @@ def command(
     MEASURES[sort]
     if out is not None:
         check_writable(out)
+        format_for_writing(out)
     with step(f"Reading {data.name}"):
         file = read_data(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
@@ -194,6 +196,7 @@ def rules_of_file(
     for name in id_columns(X):
         say(f"'{name}' has a value of its own in nearly every row, like an ID: --drop '{name}'?")
     coded = Indicators.of(X)
+    check_numbers(coded.frame)
     if model_file is not None:
         with step(f"Loading {model_file.name}"):
             model = load_model(model_file, trust)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import numpy as np
 
 from rulelens.errors import MissingExtraError, TableError, did_you_mean
 
@@ -67,11 +70,11 @@ class DataFile:
         known = self.target.notna()
         if not known.any():
             raise TableError(f"Every value of the target '{self.target.name}' is missing.")
-        y = self.target[known]
+        y = _plain_classes(self.target[known])
         n = y.nunique()
         if n < 2:
             raise TableError(
-                f"The target '{self.target.name}' has one class only ({y.iloc[0]!r}). "
+                f"The target '{self.target.name}' has one class only ({y.iloc[0]}). "
                 "At least two are needed."
             )
         if n > MAX_CLASSES:
@@ -79,8 +82,6 @@ class DataFile:
                 f"The target '{self.target.name}' has {n} distinct values, more than "
                 f"{MAX_CLASSES}: it looks like a number to predict, not a class."
             )
-        if y.dtype.kind == "f" and (y == y.round()).all():
-            y = y.astype("int64")
         return self.features[known], y
 
 
@@ -100,11 +101,11 @@ def read_data(
     TableError
         The file is empty, has no rows, repeats a column name, or lacks a named column.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         raise TableError(f"There is no file {path}.")
     if path.is_dir():
         raise TableError(f"{path} is a folder. Give a CSV or Parquet file.")
-    if path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size == 0:
         raise TableError(f"{path} is empty. Expected a header and rows.")
     if path.suffix.lower() in (".parquet", ".pq"):
         frame = _read_parquet(path)
@@ -113,6 +114,7 @@ def read_data(
             path, missing, "\t" if path.suffix == ".tsv" and sep == "," else sep, encoding
         )
     frame.columns = frame.columns.map(str)
+    frame = frame.reset_index(drop=True)  # rows are called by their position
     if not len(frame):
         raise TableError(f"{path} has a header but no rows.")
     for name in (*drop, *([target] if target is not None else [])):
@@ -131,12 +133,30 @@ def read_data(
     return DataFile(path, features, y)
 
 
+def _plain_classes(y: pd.Series[Any]) -> pd.Series[Any]:
+    """Classes as text, booleans or whole numbers, whatever column type they came in."""
+    import pandas as pd
+
+    if pd.api.types.is_extension_array_dtype(y.dtype):
+        y = pd.Series(y.tolist(), index=y.index, name=y.name)
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise TableError(f"The target '{y.name}' has infinite values, which are no classes.")
+        if (y == y.round()).all() and (y.abs() < 2**53).all():
+            y = y.astype("int64")
+    return y
+
+
 def id_columns(X: pd.DataFrame) -> list[str]:
     """Columns with a value of its own in nearly every row, as identifiers have."""
     out = []
     for name in X.columns:
         column = X[name]
-        if column.dtype.kind != "f" and len(X) >= 20 and column.nunique() > 0.9 * len(X):
+        try:
+            many = column.dtype.kind != "f" and column.nunique() > 0.9 * len(X)
+        except TypeError:  # lists and the like: refused later, with a better message
+            continue
+        if many and len(X) >= 20:
             out.append(str(name))
     return out
 
@@ -157,13 +177,13 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def _read_csv(path: Path, missing: Sequence[str], sep: str, encoding: str) -> pd.DataFrame:
     import pandas as pd
 
-    if len(sep) != 1:
-        raise TableError(f"--sep must be one character, not {sep!r}.")
+    if len(sep) != 1 or not sep.isascii() or sep in '\r\n"\0':
+        raise TableError(f"--sep must be one plain character, such as ; or a tab, not {sep!r}.")
     try:
         opener: Any = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rt", encoding=encoding, newline="") as file:
             lines = csv.reader(file, delimiter=sep)
-            header, first = next(lines, []), next(lines, [])
+            header = next((line for line in lines if line), [])
         names = [h.strip() for h in header]
         if not any(names):
             raise TableError(f"{path} has no header line with column names.")
@@ -172,12 +192,22 @@ def _read_csv(path: Path, missing: Sequence[str], sep: str, encoding: str) -> pd
                 raise TableError(f"Column {i + 1} of {path} has no name.")
             if name in names[:i]:
                 raise TableError(f"{path} has two columns named '{name}'. Rename one of them.")
-        if len(first) > len(names):
-            raise TableError(f"The rows of {path} have more values than the header has names.")
-        frame = pd.read_csv(
-            path, sep=sep, encoding=encoding, na_values=list(missing), low_memory=False
-        )
-    except UnicodeDecodeError as e:
+        with warnings.catch_warnings():
+            # Without index_col=False a first column would silently become the rows' names.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                path,
+                sep=sep,
+                encoding=encoding,
+                na_values=list(missing),
+                low_memory=False,
+                index_col=False,
+            )
+    except pd.errors.ParserWarning:
+        raise TableError(
+            f"The rows of {path} have more values than the header has names."
+        ) from None
+    except UnicodeError as e:
         raise TableError(
             f"{path} is not {encoding} text. Name its encoding, such as --encoding latin-1."
         ) from e

@@ -15,6 +15,8 @@ from rulelens.errors import MissingExtraError, ModelError, TableError
 if TYPE_CHECKING:
     import pandas as pd
 
+SEED = click.IntRange(0, 2**32 - 1)
+"""Seeds that every random generator takes."""
 F = TypeVar("F", bound=Callable[..., Any])
 Method: TypeAlias = Literal["mlp", "forest", "boosting"]
 
@@ -82,7 +84,7 @@ def train(method: Method, X: pd.DataFrame, y: pd.Series[Any], seed: int) -> tupl
         "forest": lambda: RandomForestClassifier(100, random_state=seed),
         "boosting": lambda: HistGradientBoostingClassifier(random_state=seed),
     }
-    _check_numbers(X[number])
+    check_numbers(X[number])
     model = make_pipeline(prepare, makers[method]())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -103,7 +105,8 @@ def _as_text(X: Any) -> Any:
     return X.astype(object).where(X.notna(), "(missing)").astype(str)
 
 
-def _check_numbers(X: pd.DataFrame) -> None:
+def check_numbers(X: pd.DataFrame) -> None:
+    """Refuse numbers that models of single precision cannot take."""
     values = X.to_numpy(dtype=float)
     bad = np.isinf(values)
     if bad.any():
@@ -116,7 +119,7 @@ def _check_numbers(X: pd.DataFrame) -> None:
     if large.any():
         row, column = np.argwhere(large)[0]
         raise TableError(
-            f"Column '{X.columns[column]}' has the value {values[row, column]!r} in row "
+            f"Column '{X.columns[column]}' has the value {float(values[row, column])!r} in row "
             f"{X.index[row]}, too large for the model. Rescale the column."
         )
 

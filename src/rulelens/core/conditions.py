@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
@@ -73,7 +75,7 @@ class Interval:
         object.__setattr__(self, "low_closed", bool(self.low_closed) and low > -math.inf)
         object.__setattr__(self, "high_closed", bool(self.high_closed) and high < math.inf)
         if self._is_empty():
-            raise ContradictionError(f"No number lies in the interval {self.describe('x')}.")
+            raise ContradictionError(f"No number lies in the interval {self._phrase('x')}.")
 
     def _is_empty(self) -> bool:
         if self.precision == "float32":
@@ -109,7 +111,14 @@ class Interval:
         return Interval(low, high, low_closed, high_closed, self.or_missing)
 
     def describe(self, name: str) -> str:
-        """Text for people; exact, since Python's shortest text of a float names that float."""
+        """Text for people, exact: read with plain double-precision numbers it selects the same.
+
+        Python's shortest text of a float names that float; single-precision intervals are
+        written with the ends that `to_float64` gives.
+        """
+        return self.to_float64()._phrase(quoted_name(name))
+
+    def _phrase(self, name: str) -> str:
         lo, hi = _text(self.low), _text(self.high)
         if self.low == -math.inf and self.high == math.inf:
             return f"{name} is {'anything' if self.or_missing else 'known'}"
@@ -185,8 +194,8 @@ class Membership:
         return inside != self.negated
 
     def describe(self, name: str) -> str:
-        """Text for people."""
-        shown = [str(v) for v in self.levels]
+        """Text for people; a level that could be misread is quoted."""
+        name, shown = quoted_name(name), [quoted_level(v) for v in self.levels]
         if not shown:
             return f"{name} is {'anything' if self.or_missing else 'known'}"
         if len(shown) == 1:
@@ -206,7 +215,7 @@ class Missing:
 
     def describe(self, name: str) -> str:
         """Text for people."""
-        return f"{name} is missing"
+        return f"{quoted_name(name)} is missing"
 
 
 Condition: TypeAlias = Interval | Membership | Missing
@@ -325,3 +334,37 @@ def _midpoint(single: float, *, up: bool) -> tuple[float, bool]:
 
 _OVERFLOW = math.ldexp(2.0**25 - 1, 103)
 """The smallest double that rounds to infinity in single precision."""
+
+_NAME = re.compile(r"[^\W\d][^<>={}\[\]\"',;\n\r\t\0]*")
+_LEVEL = re.compile(r"[^\W\d][\w./-]*(?: [\w./-]+)*")
+_WORDS = {"and", "or", "is", "not", "in", "if", "then"}
+_LEVEL_WORDS = _WORDS | {"missing", "known", "anything", "true", "false"}
+
+
+def quoted_name(name: str) -> str:
+    """A feature's name, in double quotes where it could be taken for part of a condition.
+
+    Examples
+    --------
+    >>> quoted_name("petal width (cm)"), quoted_name("x AND y <= 3")
+    ('petal width (cm)', '"x AND y <= 3"')
+    """
+    plain = _NAME.fullmatch(name) and name == name.strip()
+    if plain and not _WORDS & set(name.lower().split()):
+        return name
+    return json.dumps(name, ensure_ascii=False)
+
+
+def quoted_level(level: Level) -> str:
+    """A level, in double quotes if it is text that could be taken for something else.
+
+    Examples
+    --------
+    >>> quoted_level("red"), quoted_level(1), quoted_level("1"), quoted_level("a, b")
+    ('red', '1', '"1"', '"a, b"')
+    """
+    if not isinstance(level, str):
+        return str(level)
+    if _LEVEL.fullmatch(level) and not _LEVEL_WORDS & set(level.lower().split()):
+        return level
+    return json.dumps(level, ensure_ascii=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,13 @@ class BlackBox:
         # A scikit-learn model fitted on plain arrays warns about names: give it arrays.
         nameless = hasattr(model, "n_features_in_") and known is None
         self._as_array = nameless and all(f.kind != "categorical" for f in self.schema)
-        self._dtypes = _dtypes_of(X)
+        self._kept = _kind_of_table(X, self.schema)
 
     def _fit_schema(self, model: object, X: Any) -> Schema:
         if self._is_array:
-            width = np.asarray(X).shape[1] if np.ndim(X) == 2 else -1
+            width = np.shape(X)[1] if np.ndim(X) == 2 else -1
             if self._model_names is not None and width == len(self._model_names):
                 plain = read_schema(X)
-                from dataclasses import replace
-
                 return Schema(
                     replace(f, name=n) for f, n in zip(plain, self._model_names, strict=True)
                 )
@@ -104,9 +103,12 @@ class BlackBox:
             raise
 
     def _columns(self, X: Any) -> object:
-        """The table with the model's columns, in its order, and of the type it takes."""
+        """The table with the model's columns, in its order, and of the type it takes.
+
+        Always a copy or a view that cannot be written through: a model may change what it gets.
+        """
         if self._is_array:
-            array = np.asarray(X)
+            array = X.copy() if isinstance(X, np.ndarray) else self._from_list(X)
             if array.ndim != 2 or array.shape[1] != len(self.schema):
                 raise TableError(
                     f"Expected rows of {len(self.schema)} columns, found shape {array.shape}."
@@ -123,26 +125,45 @@ class BlackBox:
             )
         wanted = [names[n] for n in self.schema.names]
         # pandas allows names that are no text, which narwhals does not select by.
-        chosen: Any = X[wanted] if hasattr(X, "iloc") else frame.select(wanted).to_native()
+        chosen: Any = X[wanted].copy() if hasattr(X, "iloc") else frame.select(wanted).to_native()
         return frame_to_array(chosen) if self._as_array else chosen
+
+    def _from_list(self, rows: Any) -> NDArray[Any]:
+        """A list of rows as an array; numpy alone would turn mixed values into text."""
+        array = np.array(rows, dtype=object)
+        return array if self._has_text else array.astype(np.float64)
+
+    @property
+    def _has_text(self) -> bool:
+        return any(f.kind == "categorical" for f in self.schema)
 
     def _one(self, row: Mapping[str, Level | None]) -> object:
         values = [row[n] for n in self.schema.names]
-        if self._is_array or self._as_array:
-            array = np.array([values], dtype=object)
-            if all(f.kind != "categorical" for f in self.schema):
-                array = np.array([[np.nan if v is None else float(v) for v in values]])
-            elif isinstance(self._dtypes, np.dtype) and self._dtypes.kind == "U":
-                array = np.array([["" if v is None else str(v) for v in values]])
-            if (
-                isinstance(self._dtypes, np.dtype)
-                and self._dtypes.kind in "iub"
-                and None not in values
-            ):
-                array = array.astype(self._dtypes)
-            names = self._model_names
-            return array if names is None or self._as_array else _pandas(array, names)
-        return _one_row_frame(self.schema.names, values, self._dtypes)
+        if not (self._is_array or self._as_array):
+            return _one_row_frame(self.schema.names, values, self._kept)
+        array = self._one_row_array(values)
+        names = self._model_names
+        return array if names is None or self._as_array else _pandas(array, names)
+
+    def _one_row_array(self, values: Sequence[Level | None]) -> NDArray[Any]:
+        """One row of the type of the training array."""
+        if isinstance(self._kept, _ArrayKind):
+            dtype, missing = self._kept.dtype, self._kept.missing
+            if dtype.kind == "O":
+                cells = [m if v is None else v for v, m in zip(values, missing, strict=True)]
+                return np.array([cells], dtype=object)
+            if dtype.kind in "US":
+                return np.array([["" if v is None else str(v) for v in values]])
+            if dtype.kind in "iub" and None in values:
+                dtype = np.dtype(np.float64)
+        else:
+            dtype = np.dtype(np.float64)
+        numbers = np.array([[np.nan if v is None else float(v) for v in values]])
+        with np.errstate(over="ignore"):
+            whole = dtype.kind not in "iu" or (
+                (numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all()
+            )
+            return numbers.astype(dtype) if whole else numbers
 
 
 def frame_to_array(native: Any) -> NDArray[np.float64]:
@@ -159,15 +180,44 @@ def frame_to_array(native: Any) -> NDArray[np.float64]:
     return np.column_stack(columns)
 
 
-def _dtypes_of(X: Any) -> Any:
-    if isinstance(X, np.ndarray | list | tuple):
-        return np.asarray(X).dtype
+@dataclass(frozen=True, eq=False)
+class _ArrayKind:
+    """Type of a training array, and what stands for missing in each column."""
+
+    dtype: np.dtype[Any]
+    missing: list[object]
+
+
+def _kind_of_table(X: Any, schema: Schema) -> Any:
+    """What one row must look like to look like the training table; holds no rows."""
+    if isinstance(X, np.ndarray):
+        objects = X.dtype.kind == "O"
+        return _ArrayKind(X.dtype, [_missing_in(c) for c in X.T] if objects else [])
+    if isinstance(X, list | tuple):
+        array = np.array(X, dtype=object)
+        text = any(f.kind == "categorical" for f in schema)
+        dtype = np.dtype(object) if text else np.dtype(np.float64)
+        return _ArrayKind(dtype, [_missing_in(c) for c in array.T])
     if hasattr(X, "iloc"):
-        return {str(n): (n, X[n].dtype) for n in X.columns}
+        return {
+            str(n): (
+                n,
+                X[n].dtype,
+                _missing_in(X[n].to_numpy()) if X[n].dtype.kind == "O" else None,
+            )
+            for n in X.columns
+        }
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(X, eager_only=True)
-    return frame.head(0)
+    return nw.from_native(X, eager_only=True).head(0)
+
+
+def _missing_in(column: NDArray[Any]) -> object:
+    """What stands for missing in a column of objects: models may tell None from NaN."""
+    for value in column:
+        if value is None or type(value).__name__ == "NAType" or value != value:
+            return value
+    return np.nan
 
 
 def _pandas(array: NDArray[Any], names: Sequence[str]) -> object:
@@ -181,7 +231,9 @@ def _one_row_frame(names: Sequence[str], values: Sequence[Level | None], kept: A
     if isinstance(kept, dict):
         import pandas as pd
 
-        columns = [_pandas_cell(kept[n][1], v) for n, v in zip(names, values, strict=True)]
+        columns = [
+            _pandas_cell(kept[n][1], kept[n][2], v) for n, v in zip(names, values, strict=True)
+        ]
         frame = pd.concat(columns, axis=1)
         frame.columns = pd.Index([kept[n][0] for n in names])
         return frame
@@ -190,26 +242,34 @@ def _one_row_frame(names: Sequence[str], values: Sequence[Level | None], kept: A
     series = []
     for name, value in zip(names, values, strict=True):
         dtype = kept.schema[name]
-        if isinstance(dtype, nw.Enum | nw.Categorical) or dtype in (nw.Enum, nw.Categorical):
-            dtype = nw.String
-        if dtype.is_integer() and isinstance(value, float) and not value.is_integer():
+        if isinstance(dtype, nw.Enum) and value not in (None, *dtype.categories):
+            dtype = nw.String  # an unseen level must not turn into missing
+        if dtype.is_integer() and value is not None and not _fits_whole(value):
             dtype = nw.Float64
         cell = int(value) if dtype.is_integer() and value is not None else value
-        series.append(nw.new_series(name, [cell], dtype, backend=kept.implementation))
+        if dtype == nw.Categorical:
+            plain = nw.new_series(name, [cell], nw.String, backend=kept.implementation)
+            series.append(plain.cast(nw.Categorical))
+        else:
+            series.append(nw.new_series(name, [cell], dtype, backend=kept.implementation))
     return nw.concat([s.to_frame() for s in series], how="horizontal").to_native()
 
 
-def _pandas_cell(dtype: Any, value: Level | None) -> Any:
+def _fits_whole(value: Level) -> bool:
+    return float(value).is_integer() and abs(float(value)) < 2**53
+
+
+def _pandas_cell(dtype: Any, missing: object, value: Level | None) -> Any:
     import pandas as pd
 
+    extension = pd.api.types.is_extension_array_dtype(dtype)
+    if value is None and not extension and dtype.kind in "iub":
+        return pd.Series([np.nan], dtype=float)
     if value is None:
-        plain = getattr(dtype, "kind", "O") in "iub" and not pd.api.types.is_extension_array_dtype(
-            dtype
-        )
-        return pd.Series([np.nan], dtype=float) if plain else pd.Series([None], dtype=dtype)
+        return pd.Series([missing if dtype.kind == "O" and not extension else None], dtype=dtype)
     if isinstance(dtype, pd.CategoricalDtype) and value not in dtype.categories:
         return pd.Series([value], dtype=object)  # an unseen level must not turn into missing
-    if pd.api.types.is_integer_dtype(dtype) and not float(value).is_integer():
+    if pd.api.types.is_integer_dtype(dtype) and not _fits_whole(value):
         return pd.Series([float(value)])
     return pd.Series([value], dtype=object).astype(dtype)
 
@@ -228,6 +288,13 @@ def _check_labels(answer: Any, n_rows: int) -> Labels:
         labels = read_labels(answer, n_rows, what="The model's answer")
     except TableError as e:
         raise ModelError(str(e)) from e
+    if len({isinstance(c, bool) for c in labels.classes}) > 1 and any(
+        not isinstance(c, str | bool) for c in labels.classes
+    ):
+        raise ModelError(
+            f"The model answered with booleans and numbers: {list(labels.classes)!r}. "
+            "Give labels of one kind."
+        )
     for label in labels.classes:
         if isinstance(label, float) and not label.is_integer():
             raise ModelError(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulelens.core.contingency import Contingency
 from rulelens.core.ruleset import RuleSet
-from rulelens.core.schema import Level
+from rulelens.core.schema import Level, level_key
 from rulelens.errors import FormatError, RulelensError
 from rulelens.io.formats import format_rules, parse_rules
 
@@ -53,35 +54,30 @@ def explanation_from_dict(record: object) -> Explanation:
     body = _object(record, "the record")
     if body.get("format") != FORMAT:
         raise FormatError(f"format: expected '{FORMAT}', found {body.get('format')!r}.")
-    if body.get("version") != VERSION:
+    if body.get("version") is True or body.get("version") != VERSION:
         raise FormatError(
             f"version: this Rulelens reads version {VERSION}, found {body.get('version')!r}."
         )
-    rules, counts = _rules(body, "rules")
-    relaxed, relaxed_counts = _rules(body, "relaxed")
     prediction = _level(body.get("prediction"), "prediction")
     stop = body.get("stop")
     if stop not in _STOPS:
         raise FormatError(f"stop: expected one of {', '.join(_STOPS)}, found {stop!r}.")
-    length = body.get("length")
-    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
-        raise FormatError(f"length: expected a whole number from 0, found {length!r}.")
-    classes: dict[Level, int] = {}
-    for i, pair in enumerate(_list(body.get("classes"), "classes")):
-        place = f"classes[{i}]"
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[1], int):
-            raise FormatError(f"{place}: expected a label and a count, found {pair!r}.")
-        classes[_level(pair[0], place)] = pair[1]
-    groups = []
-    for i, group in enumerate(_list(body.get("groups"), "groups")):
-        ids = _list(group, f"groups[{i}]")
-        if not all(isinstance(k, int) and 0 <= k < len(rules) for k in ids):
-            raise FormatError(f"groups[{i}]: expected rule ids below {len(rules)}, found {ids!r}.")
-        groups.append(tuple(ids))
+    length = _count(body.get("length"), "length")
+    classes = _classes(body)
+    rules, counts = _rules(body, "rules", prediction, classes)
+    relaxed, relaxed_counts = _rules(body, "relaxed", prediction, classes)
+    reason = _text(body.get("reason"), "reason")
+    if bool(reason) == bool(len(rules)):
+        raise FormatError("reason: there must be one exactly where there are no rules.")
+    groups = _groups(body, len(rules))
     row = {
         name: None if value is None else _level(value, f"row.{name}")
         for name, value in _object(body.get("row"), "row").items()
     }
+    lacking = [name for name in rules.schema.names if name not in row]
+    if lacking:
+        raise FormatError(f"row: expected a value for every feature, none for {lacking[0]!r}.")
+    options = _options(body)
     return Explanation(
         row=row,
         prediction=prediction,
@@ -89,17 +85,67 @@ def explanation_from_dict(record: object) -> Explanation:
         counts=counts,
         length=length,
         stop=stop,
-        reason=_text(body.get("reason"), "reason"),
+        reason=reason,
         relaxed=relaxed,
         relaxed_counts=relaxed_counts,
-        groups=tuple(groups),
+        groups=groups,
         classes=classes,
-        options=_object(body.get("options"), "options"),
+        options=options,
         notes=tuple(_text(n, "notes") for n in _list(body.get("notes"), "notes")),
     )
 
 
-def _rules(body: dict[str, Any], key: str) -> tuple[RuleSet, Contingency]:
+def _classes(body: dict[str, Any]) -> dict[Level, int]:
+    classes: dict[Level, int] = {}
+    for i, pair in enumerate(_list(body.get("classes"), "classes")):
+        place = f"classes[{i}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise FormatError(f"{place}: expected a label and a count, found {pair!r}.")
+        label = _level(pair[0], place)
+        if label in classes:
+            raise FormatError(f"{place}: the class {label!r} is there already.")
+        classes[label] = _count(pair[1], place)
+    if sum(classes.values()) < 2:
+        raise FormatError("classes: expected at least 2 training rows in all.")
+    return classes
+
+
+def _groups(body: dict[str, Any], n: int) -> tuple[tuple[int, ...], ...]:
+    groups: list[tuple[int, ...]] = []
+    seen: set[int] = set()
+    for i, group in enumerate(_list(body.get("groups"), "groups")):
+        ids = [_count(k, f"groups[{i}]") for k in _list(group, f"groups[{i}]")]
+        if len(set(ids)) < 2 or len(set(ids)) != len(ids) or max(ids) >= n or seen & set(ids):
+            raise FormatError(
+                f"groups[{i}]: expected two or more different rule ids below {n}, each in one "
+                f"group only, found {ids!r}."
+            )
+        seen |= set(ids)
+        groups.append(tuple(ids))
+    return tuple(groups)
+
+
+def _options(body: dict[str, Any]) -> dict[str, Any]:
+    from rulelens.explain.explainer import RuleExplainer, check_options
+
+    options = _object(body.get("options"), "options")
+    names = {
+        "n_bins", "max_length", "min_support", "min_confidence", "min_confirmation", "minimal",
+        "time_budget",
+    }  # fmt: skip
+    if set(options) != names:
+        wrong = sorted(set(options) ^ names)
+        raise FormatError(f"options: expected {', '.join(sorted(names))}; see {wrong[0]!r}.")
+    try:
+        check_options(RuleExplainer(None, **options))
+    except (RulelensError, TypeError) as e:
+        raise FormatError(f"options: {e}") from None
+    return options
+
+
+def _rules(
+    body: dict[str, Any], key: str, prediction: Level, classes: dict[Level, int]
+) -> tuple[RuleSet, Contingency]:
     items = [_object(r, f"{key}[{i}]") for i, r in enumerate(_list(body.get(key), key))]
     document: dict[str, Any] = {
         "format": "rulelens-rules",
@@ -111,14 +157,24 @@ def _rules(body: dict[str, Any], key: str) -> tuple[RuleSet, Contingency]:
         "rules": [{k: r[k] for k in ("if", "then") if k in r} for r in items],
         "provenance": {},
     }
+    columns = [[_count(r.get(c), f"{key}[{i}].{c}") for i, r in enumerate(items)] for c in _COUNTS]
     try:
         rules = parse_rules(json.dumps(document), format="json")
-        columns = [
-            [_count(r.get(c), f"{key}[{i}].{c}") for i, r in enumerate(items)] for c in _COUNTS
-        ]
         counts = Contingency(*(np.array(c, dtype=np.int64) for c in columns))
     except RulelensError as e:
         raise FormatError(f"{key}: {e}") from None
+    pos = classes.get(prediction, 0)
+    neg = sum(classes.values()) - pos
+    for i, rule in enumerate(rules):
+        if level_key(rule.outcome) != level_key(prediction):
+            raise FormatError(
+                f"{key}[{i}].then: a rule speaks for {rule.outcome!r}, but the prediction is "
+                f"{prediction!r}."
+            )
+        if counts.tp[i] + counts.fn[i] != pos or counts.fp[i] + counts.tn[i] != neg:
+            raise FormatError(
+                f"{key}[{i}]: its counts do not add up to the classes' {pos} and {neg} rows."
+            )
     return rules, counts
 
 
@@ -141,12 +197,13 @@ def _text(value: object, place: str) -> str:
 
 
 def _level(value: object, place: str) -> Level:
-    if not isinstance(value, str | int | float | bool):
+    finite = not isinstance(value, float) or math.isfinite(value)
+    if not isinstance(value, str | int | float | bool) or not finite:
         raise FormatError(f"{place}: expected text, a number or a boolean, found {value!r}.")
     return value
 
 
 def _count(value: object, place: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
         raise FormatError(f"{place}: expected a count, found {value!r}.")
     return value

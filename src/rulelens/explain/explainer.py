@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,11 @@ class RuleExplainer:
         self._check_fitted()
         values = one_row(row, self.schema_)
         self._check_row(values)
+        # A table is asked about as it is: whatever it holds reaches the model unchanged.
+        whole = not isinstance(row, Mapping) and np.ndim(cast(Any, row)) == 2
+        if whole:
+            labels = self._box.labels(row, 1)
+            return self._explain(values, labels.classes[int(labels.codes[0])])
         return self._explain(values, self._box.label(values))
 
     def explain_many(self, X: object) -> Iterator[Explanation]:

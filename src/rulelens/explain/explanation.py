@@ -16,7 +16,7 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level
 from rulelens.errors import ExplainError, FormatError
 from rulelens.explain.exchange import FORMAT, VERSION, explanation_from_dict, rules_to_list
-from rulelens.files import read_text, write_text
+from rulelens.files import parse_json, read_text, write_text
 from rulelens.io.formats import format_rules
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ class Explanation:
         """
         text = read_text(path)
         try:
-            return explanation_from_dict(json.loads(text))
-        except (json.JSONDecodeError, RecursionError) as e:
-            raise FormatError(f"{path}: this is no JSON: {e}") from None
+            return explanation_from_dict(parse_json(text))
         except FormatError as e:
             raise FormatError(f"{path}: {e}") from None
 
