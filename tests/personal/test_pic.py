@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from rulelens.errors import OptionError, TableError
+from rulelens.errors import OptionError, RulelensWarning, TableError
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.pic import PIC
 
@@ -211,6 +211,15 @@ def test_forgetting_what_was_not_there():
     assert ready.partial_fit(X[100:], y[100:]).classes_.tolist() == [0, 1, 2]
     with pytest.raises(TableError, match="not in classes"):
         FastPIC(1).partial_fit(X, y, classes=[0, 1])
+
+
+def test_new_levels_in_later_rows_are_told():
+    X = pd.DataFrame({"c": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+    model = FastPIC(1).fit(X, [0, 1, 0])
+    later = pd.DataFrame({"c": ["new"], "x": [9.0]})
+    with pytest.warns(RulelensWarning, match="in c. Fit anew"):
+        model.partial_fit(later, [1])
+    assert model.class_counts_.tolist() == [2, 2]
 
 
 # ---------------------------------------------------------------------- sizes

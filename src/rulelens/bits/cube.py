@@ -80,9 +80,16 @@ class CubeShape:
 
 
 def estimate_bytes(
-    sizes: Sequence[int], max_length: int, n_classes: int, *, n_rows: int | None = None
+    sizes: Sequence[int],
+    max_length: int,
+    n_classes: int,
+    *,
+    n_rows: int | None = None,
+    beside: int = 0,
 ) -> int:
     """Memory that a cube will take; with `n_rows`, at most, of a sparse one.
+
+    `beside` is the number of bytes that the caller will keep for each cell.
 
     Examples
     --------
@@ -94,8 +101,8 @@ def estimate_bytes(
     shape = CubeShape(tuple(sizes), max_length)
     cells, overhead = shape.n_cells(), 200 * shape.n_subsets()
     if n_rows is None:
-        return cells * n_classes * 8 + overhead
-    return min(cells, n_rows * shape.n_subsets()) * (n_classes * 8 + 8) + overhead
+        return cells * (n_classes * 8 + beside) + overhead
+    return min(cells, n_rows * shape.n_subsets()) * (n_classes * 8 + 8 + beside) + overhead
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -11,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulelens.bits.cube import Cube, estimate_bytes
 from rulelens.discretize.binning import Method
-from rulelens.errors import OptionError, TableError, did_you_mean
+from rulelens.errors import OptionError, RulelensWarning, TableError, did_you_mean
 from rulelens.frames import Labels, Table, read_labels
 from rulelens.personal.accuracy import Choice
 from rulelens.personal.base import ClassWeight, PersonalClassifier
-from rulelens.personal.ranked_cube import RankedCube
+from rulelens.personal.ranked_cube import ORDER_BYTES, RankedCube
 
 STORAGES = ("auto", "dense", "sparse")
 
@@ -127,6 +128,11 @@ class FastPIC(PersonalClassifier):
             As in `fit`.
         classes : array-like of labels, optional
             All classes, if the first rows do not have every one of them.
+
+        Warns
+        -----
+        RulelensWarning
+            Later rows have levels that the first rows lacked: these are no items.
         """
         if not hasattr(self, "cube_"):
             table, labels, weights = self._read_training(X, y, sample_weight, reset=True)
@@ -137,6 +143,18 @@ class FastPIC(PersonalClassifier):
             self._start(table.n_rows)
             return self._keep(self._count(table, labels, weights))
         table, labels, weights = self._read_training(X, y, sample_weight, reset=False)
+        new = [
+            f.name
+            for f, c in zip(table.schema, table.columns, strict=True)
+            if not f.is_numeric and (c >= len(f.levels)).any()
+        ]
+        if new:
+            warnings.warn(
+                f"Levels that the first rows lacked are no items and are not counted: in "
+                f"{', '.join(new)}. Fit anew to use them.",
+                RulelensWarning,
+                stacklevel=2,
+            )
         return self._keep(self.cube_.plus(self._count(table, labels, weights)))
 
     def forget(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -197,8 +215,8 @@ class FastPIC(PersonalClassifier):
                 f"Unknown storage {self.storage!r}. {did_you_mean(self.storage, STORAGES)}"
             )
         sizes, k = self.binning_.sizes, len(self.classes_)
-        dense = estimate_bytes(sizes, self.max_length, k)
-        sparse = estimate_bytes(sizes, self.max_length, k, n_rows=n_rows)
+        dense = estimate_bytes(sizes, self.max_length, k, beside=ORDER_BYTES)
+        sparse = estimate_bytes(sizes, self.max_length, k, n_rows=n_rows, beside=ORDER_BYTES)
         needed = {"auto": min(dense, sparse), "dense": dense, "sparse": sparse}[self.storage]
         if needed > self.memory_limit:
             raise OptionError(

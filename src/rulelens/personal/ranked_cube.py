@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from rulelens.bits.cube import Cube
 from rulelens.personal.accuracy import Choice, Floats, Yardstick
 
+ORDER_BYTES = 48
+"""Bytes a cell that ordering the cells takes, about, while it is done."""
 _CHUNK = 1 << 14
 
 
