@@ -61,6 +61,10 @@ class OptionError(RulelensError, ValueError):
     """An option with a value outside what it allows."""
 
 
+class SizeError(OptionError):
+    """Work that would need more memory than it may take; the message names a way out."""
+
+
 class MissingExtraError(RulelensError, ImportError):
     """An optional package that is needed here is not installed."""
 
@@ -107,6 +111,7 @@ __all__ = [
     "RulelensError",
     "RulelensWarning",
     "SchemaError",
+    "SizeError",
     "TableError",
     "UnknownFeatureError",
     "UnsupportedModelError",

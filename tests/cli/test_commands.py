@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it refuses."""
 
+import io
 import json
 import os
 import subprocess
@@ -263,7 +264,7 @@ def test_rankings_of_rules_that_do_not_exist(capsys, data):
         code, _, err = run(capsys, *args, "--rank", ranking)
         assert code == 1
         assert message in err.splitlines()[-1]
-    assert "Unknown method 'nope'" in refused(capsys, *args, "--rank", "0>1", "--method", "nope")
+    assert "Unknown --weights" in refused(capsys, *args, "--rank", "0>1", "--weights", "nope")
     assert "nothing to rank" in refused(
         capsys, "explain", str(data), "--target", "ill", "--row", "5", "--train", "forest",
         "--min-support", "299", "--rank", "0>1",
@@ -362,7 +363,7 @@ def test_options_are_refused_before_any_training(capsys, data):
         (["--bins", "1"], "--bins must be"),
         (["--min-confidence", "90"], "--min-confidence must lie"),
         (["--rank", "3>"], "3>"),
-        (["--method", "nope"], "Unknown method"),
+        (["--weights", "nope"], "Unknown --weights"),
         (["--time-budget", "0"], "--time-budget"),
     ):
         code, out, err = run(capsys, *args, *more)
@@ -427,3 +428,42 @@ def test_text_columns_keep_their_names_in_rules(capsys, data):
 def test_a_wrong_separator_is_guessed_at(capsys, data):
     line = refused(capsys, "rules", str(data), "--target", "ill", "--sep", ";")
     assert "--sep" in line
+
+
+def test_pic_explains_a_row_by_one_rule(capsys, data):
+    args = ["explain", str(data), "--target", "ill", "--drop", "id", "--row", "5"]
+    code, out, err = run(capsys, *args, "--method", "pic")
+    assert code == 0, err
+    assert "PIC says" in out
+    assert "Its rule: IF" in out
+    code, out, _ = run(capsys, *args, "--method", "pic", "--json")
+    assert json.loads(out)["format"] == "rulelens.personal_explanation"
+    code, _, _ = run(capsys, *args, "--method", "pic", "--rank", "0>1")
+    assert code == 2
+
+
+def test_predict_gives_every_row_a_class_and_its_rule(capsys, data, table, tmp_path):
+    code, out, err = run(capsys, "predict", str(data), "--target", "ill", "--drop", "id")
+    assert code == 0, err
+    assert "it is right in" in err
+    held = pd.read_csv(io.StringIO(out))
+    assert len(held) == 60
+    assert set(held["prediction"]) <= {"yes", "no"}
+    new = tmp_path / "new.csv"
+    table.drop(columns=["ill"]).iloc[:25].to_csv(new, index=False)
+    target = tmp_path / "p.csv"
+    code, out, err = run(
+        capsys, "predict", str(data), "--target", "ill", "--drop", "id", "--new", str(new),
+        "--out", str(target),
+    )  # fmt: skip
+    assert code == 0, err
+    assert out == ""
+    frame = pd.read_csv(target)
+    assert frame["row"].tolist() == list(range(25))
+    assert (frame["prediction"] == table["ill"][:25]).mean() > 0.8
+    code, out, _ = run(
+        capsys, "predict", str(data), "--target", "ill", "--new", str(new), "--drop", "id", "--json"
+    )
+    assert len(json.loads(out)["rows"]) == 25
+    code, _, _ = run(capsys, "predict", str(data), "--target", "ill", "--out", str(data))
+    assert code == 2

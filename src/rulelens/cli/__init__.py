@@ -24,6 +24,7 @@ COMMANDS = {
     "experiment": "Run a paper's experiment again, from a checkout of the project.",
     "explain": "Explain a model's decision on one row of a table by rules.",
     "graph": "Draw which features decide, alone and together.",
+    "predict": "Learn one best rule for each row (PIC), and predict with it.",
     "rank": "Learn from a few answers which rules suit you, and rank all of them.",
     "rules": "Show, measure and save the rules of a tree, a forest or a file.",
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from rulelens.cli.pic import explain_row, pic_options, train_pic
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
 from rulelens.cli.text import text_of
@@ -33,9 +34,18 @@ if TYPE_CHECKING:
     help="Train this black box on four fifths of the rows. [default: mlp]",
 )
 @model_options
-@click.option("--rank", metavar='"3>6>9=7"', help="Your ranking of some rules, best first.")
 @click.option(
     "--method",
+    "how",
+    type=click.Choice(["rules", "pic"]),
+    default="rules",
+    show_default=True,
+    help="All rules of a black box's decision, or the one best rule learned by PIC.",
+)
+@pic_options
+@click.option("--rank", metavar='"3>6>9=7"', help="Your ranking of some rules, best first.")
+@click.option(
+    "--weights",
     "estimator",
     default="analytic",
     show_default=True,
@@ -69,6 +79,10 @@ def command(
     method: str | None,
     model_file: Path | None,
     trust: tuple[str, ...],
+    how: str,
+    alpha: float,
+    pic_length: int,
+    pic_bins: int,
     rank: str | None,
     estimator: str,
     top: int,
@@ -118,6 +132,15 @@ def command(
         raise OptionError(
             f"There is no row {row}: {data.name} has {len(file.features)} rows, counted from 0."
         )
+    if how == "pic":
+        if method is not None or model_file is not None or rank is not None or out is not None:
+            raise click.UsageError("--method pic goes without --train, --model, --rank and --out.")
+        classifier, _, _ = train_pic(
+            file, seed, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins
+        )
+        record, text = explain_row(classifier, file.features.iloc[[row]])
+        click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False) if as_json else text)
+        return
     explainer, apart, about = explain_file(
         file,
         method=method or "mlp",
@@ -173,7 +196,7 @@ def _check_early(
     if rank is not None:
         parse_ranking(rank)
     if estimator not in METHODS:
-        raise OptionError(f"Unknown method '{estimator}'. {did_you_mean(estimator, METHODS)}")
+        raise OptionError(f"Unknown --weights '{estimator}'. {did_you_mean(estimator, METHODS)}")
     if out is not None:
         check_out(out)
 

@@ -46,7 +46,8 @@ from rulelens.errors import OptionError
 )
 @click.option("--answers", type=int, help="Most answers. [default: until you stop]")
 @click.option(
-    "--method",
+    "--weights",
+    "method",
     default="analytic",
     show_default=True,
     help="How weights are chosen: analytic, max_eps, chebyshev, centroid or bayes_pl.",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulelens.bits.cube import Cube, estimate_bytes
 from rulelens.discretize.binning import Method
-from rulelens.errors import OptionError, RulelensWarning, TableError, did_you_mean
+from rulelens.errors import OptionError, RulelensWarning, SizeError, TableError, did_you_mean
 from rulelens.frames import Labels, Table, read_labels
 from rulelens.personal.accuracy import Choice
 from rulelens.personal.base import ClassWeight, PersonalClassifier
@@ -219,7 +219,7 @@ class FastPIC(PersonalClassifier):
         sparse = estimate_bytes(sizes, self.max_length, k, n_rows=n_rows, beside=ORDER_BYTES)
         needed = {"auto": min(dense, sparse), "dense": dense, "sparse": sparse}[self.storage]
         if needed > self.memory_limit:
-            raise OptionError(
+            raise SizeError(
                 f"Counts of all sets of up to {self.max_length} conditions on {len(sizes)} "
                 f"features would take up to {needed / 2**30:,.1f} GiB; memory_limit is "
                 f"{self.memory_limit / 2**30:,.1f} GiB. Use PIC(search='exact'), which gives the "

@@ -1,0 +1,91 @@
+"""``rulelens predict``: a class and one rule for every row of a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from rulelens.cli.pic import fit_pic, pic_options, train_pic
+from rulelens.cli.progress import say, step
+from rulelens.cli.tables import read_data, table_options
+from rulelens.cli.training import SEED
+
+
+@click.command("predict")
+@click.argument("data", type=click.Path(path_type=Path))
+@table_options
+@click.option(
+    "--new",
+    "new_file",
+    type=click.Path(path_type=Path),
+    help="Rows to predict. [default: a fifth of DATA, kept apart from learning]",
+)
+@pic_options
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the split.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this .csv file instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of CSV.")
+def command(
+    data: Path,
+    target: str | None,
+    drop: tuple[str, ...],
+    missing: tuple[str, ...],
+    sep: str,
+    encoding: str,
+    new_file: Path | None,
+    alpha: float,
+    pic_length: int,
+    pic_bins: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Learn from DATA, and give each row of --new its class and the one rule that gives it.
+
+    The result is a CSV table: row (counted from 0 in its file), prediction, the probability that
+    goes with it, the rule, and the rule's precision with its 95 % interval, recall and counts.
+
+    Example: rulelens predict train.csv --target class --new new.csv --out predictions.csv
+    """
+    from rulelens.files import check_writable, write_text
+
+    if target is None:
+        raise click.UsageError("Name the column with the class: --target COL.")
+    if out is not None:
+        check_writable(out)
+        if out.resolve() in (data.resolve(), None if new_file is None else new_file.resolve()):
+            raise click.UsageError("--out is an input file, which would be lost.")
+    with step(f"Reading {data.name}"):
+        file = read_data(
+            data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
+        )
+    if new_file is None:
+        classifier, rows, _ = train_pic(
+            file, seed, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins
+        )
+    else:
+        with step(f"Reading {new_file.name}"):
+            rows = read_data(
+                new_file, target=None, missing=missing, sep=sep, encoding=encoding
+            ).features
+        classifier = fit_pic(*file.labelled, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins)
+    with step(f"Predicting {len(rows)} rows"):
+        found = classifier.explain(rows)
+        frame = found.to_frame()
+        frame["row"] = rows.index.to_numpy()[frame["row"].to_numpy()]
+        probability = classifier.predict_proba(rows).max(axis=1)
+        frame = frame.drop(columns="rank").rename(columns={"outcome": "prediction"})
+        frame.insert(2, "probability", probability)
+    order = ["row", "prediction", *(c for c in frame.columns if c not in ("row", "prediction"))]
+    frame = frame[order]
+    if as_json:
+        records = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        document = {"format": "rulelens.predictions", "version": 1, "rows": records}
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+    else:
+        text = frame.to_csv(index=False)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        say(f"Predictions: {write_text(out, text)}")
