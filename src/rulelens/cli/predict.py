@@ -11,6 +11,7 @@ from rulelens.cli.pic import fit_pic, pic_options, train_pic
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import read_data, table_options
 from rulelens.cli.training import SEED
+from rulelens.errors import TableError, did_you_mean
 
 
 @click.command("predict")
@@ -69,6 +70,12 @@ def command(
             rows = read_data(
                 new_file, target=None, missing=missing, sep=sep, encoding=encoding
             ).features
+        lacking = [c for c in file.features.columns if c not in rows.columns]
+        if lacking:
+            raise TableError(
+                f"{new_file} has no column {lacking[0]!r}. {did_you_mean(lacking[0], rows.columns)}"
+            )
+        rows = rows[list(file.features.columns)]
         classifier = fit_pic(*file.labelled, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins)
     with step(f"Predicting {len(rows)} rows"):
         found = classifier.explain(rows)
