@@ -8,6 +8,8 @@ from pathlib import Path
 
 import rulelens.io.json_rules
 import rulelens.io.pmml
+import rulelens.io.printed_models
+import rulelens.io.prolog
 import rulelens.io.python_code
 import rulelens.io.rulex
 import rulelens.io.sql
