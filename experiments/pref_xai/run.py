@@ -64,7 +64,6 @@ def units(
     work: Callable[[Cases, Case, int], list[dict[str, Any]]],
     *,
     seed: int,
-    at_least: int = 25,
     length: Callable[[str], int | str] = lambda name: 3 if name in SMALL_SETS else "auto",
 ) -> None:
     """Do `work` for `n` persons, each with a random row, on each data set; skip what is done."""
@@ -78,7 +77,7 @@ def units(
                 continue
             cases = Cases(name, length(name))
             for user in todo:
-                case = next(cases.draw(1, seed + user, at_least=at_least, at_most=AT_MOST))
+                case = next(cases.draw(1, seed + user, at_most=AT_MOST))
                 raw.add(f"{name}/{user}", [{"data": name, **r} for r in work(cases, case, user)])
                 bar.advance(task)
 

@@ -40,6 +40,7 @@ class Recipe:
     min_support: int = 4
     n_bins: int = 3
     epochs: int = 60
+    at_least: int = 25
 
 
 RECIPES = {
@@ -67,7 +68,7 @@ RECIPES = {
         positive_weight=9.0,
     ),
     "heloc": Recipe("heloc", batch=512, min_support=3),
-    "wisconsin": Recipe("bcw_original", ("Sample_code_number",)),
+    "wisconsin": Recipe("bcw_original", ("Sample_code_number",), at_least=10),
     "wine": Recipe("", epochs=600),
     "wdbc": Recipe("", min_support=10, epochs=600),
 }
@@ -164,13 +165,15 @@ class Cases:
         criteria = explanation.session().criteria
         return Case(row, int(explanation.prediction), explanation.length, criteria)
 
-    def draw(
-        self, n: int, seed: int, *, at_least: int = 25, at_most: int = 2_000
-    ) -> Iterator[Case]:
+    def draw(self, n: int, seed: int, *, at_most: int = 2_000) -> Iterator[Case]:
         """`n` random rows with enough rules; a row with more than `at_most` keeps an even share."""
         rng = np.random.default_rng([seed, len(self.X)])
-        found = 0
+        at_least = RECIPES[self.name].at_least
+        found = tried = 0
         while found < n:
+            tried += 1
+            if tried > 200 * (found + 1):
+                raise SystemExit(f"{self.name}: rows with {at_least} rules are too rare.")
             case = self.case(int(rng.integers(len(self.X))))
             if case is None or len(case.criteria) < at_least:
                 continue
@@ -178,8 +181,7 @@ class Cases:
             if len(c) > at_most:
                 kept = np.linspace(0, len(c) - 1, at_most).astype(int)
                 ids = tuple(c.alternatives[i] for i in kept)
-                case = Case(
-                    case.row, case.outcome, case.length, Criteria(ids, c.names, c.values[kept])
-                )
+                fewer = Criteria(ids, c.names, c.values[kept])
+                case = Case(case.row, case.outcome, case.length, fewer)
             yield case
             found += 1
