@@ -77,6 +77,27 @@ def test_limit_ends_with_exit_code_3(capsys, files):
     assert code == 0
 
 
+def test_resampling_gives_a_yardstick(capsys, files):
+    folder, _ = files
+    rows = ["--data", folder / "rows.csv", "--target", "ill", "--resamples", 50]
+    both = ["compare", folder / "depth1.json", folder / "depth4.json", *rows]
+    code, out, _ = run(capsys, *both)
+    assert code == 0
+    assert "for scale: resampling the rows moves a graph by up to" in out
+    first, second = json.loads(run(capsys, *both, "--json")[1])["steps"][0]["moved_by_resampling"]
+    assert 0 <= first < 141
+    assert 0 < second < 141
+
+
+def test_files_of_one_name_are_told_by_their_folders(capsys, files):
+    folder, _ = files
+    (folder / "old").mkdir()
+    (folder / "depth1.json").rename(folder / "old" / "depth2.json")
+    old, new = folder / "old" / "depth2.json", folder / "depth2.json"
+    _, out, _ = run(capsys, "compare", old, new)
+    assert f"{old} → {new}" in out
+
+
 def test_saved_graphs_need_no_rows(capsys, files):
     folder, graphs = files
     for d in (1, 4):
@@ -133,6 +154,7 @@ def test_text_columns_are_those_that_the_rules_were_made_with(capsys, tmp_path):
         (["depth1.json", "depth2.json", "--data", "rows.csv"], 2, "--target COL"),
         (["depth1.json", "depth2.json", "--target", "ill"], 2, "--data"),
         (["depth1.json", "depth2.json", "--top", "0"], 2, "--top"),
+        (["depth1.json", "depth2.json", "--resamples", "9"], 2, "--resamples needs --data"),
         (["depth1.json", "none.json"], 1, "none.json"),
         (["depth1.json", "rows.csv"], 1, "rows.csv"),
         (["depth1.json", "broken.json"], 1, "broken.json"),

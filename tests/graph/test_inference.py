@@ -57,6 +57,9 @@ def test_bootstrap_is_that_of_plain_resampling(projection):
     sums = np.quantile(shares.sum(axis=2), [0.025, 0.975], axis=0)
     np.testing.assert_allclose([result.importance_low, result.importance_high], sums, atol=1e-10)
     np.testing.assert_allclose(result.present, (shares != 0).mean(axis=0))
+    away = np.linalg.norm(shares - result.graph.adjacency, axis=(1, 2))
+    np.testing.assert_allclose(result.distances, away, atol=1e-10)
+    assert result.usual_distance == pytest.approx(np.quantile(away, 0.95))
 
 
 @settings(max_examples=25, deadline=None)

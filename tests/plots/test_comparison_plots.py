@@ -131,7 +131,7 @@ def test_importance_has_interval_lines(graph_with):
     graph = graph_with(4)
     low, high = graph.importance().to_numpy() - 1, graph.importance().to_numpy() + 1
     zeros = np.zeros((4, 4))
-    intervals = GraphIntervals(graph, zeros, zeros, low, high, zeros, 0.9, 100, False)
+    intervals = GraphIntervals(graph, zeros, zeros, low, high, zeros, [1.0], 0.9, 100, False)
     ax = plot_importance(graph, intervals=intervals)
     names = [t.get_text() for t in ax.get_yticklabels()]
     np.testing.assert_allclose(ax.lines[0].get_xdata(), graph.importance()[names] - 1)

@@ -28,11 +28,15 @@ EXCEEDED = 3
 
 @dataclass(frozen=True)
 class Side:
-    """One of the files: rules, a feature graph, or both."""
+    """One of the files: rules, a feature graph, or both.
+
+    ``moved`` is how far resampling the rows moves the graph, 95 of 100 times at most.
+    """
 
     name: str
     rules: RuleSet | None
     graph: FeatureGraph | None
+    moved: float | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,12 @@ class Step:
     type=click.FloatRange(min=0),
     help="End with exit code 3 if a file is farther than this from the one before.",
 )
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Resample the rows so often, to tell how far chance alone moves a graph.",
+)
 @click.option("--top", default=5, show_default=True, help="How many changed links to list.")
 @click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png or .svg file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
@@ -68,6 +78,7 @@ def command(
     sep: str,
     encoding: str,
     max_distance: float | None,
+    resamples: int,
     top: int,
     out: Path | None,
     as_json: bool,
@@ -89,6 +100,8 @@ def command(
         raise click.UsageError("Name the column with the class: --target COL.")
     if data is None and target is not None:
         raise click.UsageError("--target is a column of --data. Give that file, too.")
+    if resamples == 1 or (resamples and data is None):
+        raise click.UsageError("--resamples needs --data, and at least 2 resamples.")
     if out is not None:
         check_picture(out)
     table = None
@@ -98,9 +111,10 @@ def command(
                 data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
             )
     sides = []
+    unique = len({path.name for path in files}) == len(set(files))
     for path in files:
         with step(f"Reading {path.name}"):
-            sides.append(_read(path, table))
+            sides.append(_read(path, path.name if unique else str(path), table, resamples))
     without = [s.name for s in sides if s.graph is None]
     if without and (max_distance is not None or out is not None):
         option = "--max-distance" if max_distance is not None else "--out"
@@ -138,7 +152,7 @@ def command(
         sys.exit(EXCEEDED)
 
 
-def _read(path: Path, table: DataFile | None) -> Side:
+def _read(path: Path, name: str, table: DataFile | None, resamples: int) -> Side:
     """Rules, with their graph where there are rows; or a saved graph."""
     from rulelens.files import read_text
     from rulelens.graph.feature_graph import FeatureGraph
@@ -151,16 +165,21 @@ def _read(path: Path, table: DataFile | None) -> Side:
         except json.JSONDecodeError:
             document = None  # read_rules names the place of the fault
         if isinstance(document, dict) and document.get("format") == "rulelens.feature_graph":
-            return Side(path.name, None, FeatureGraph.from_dict(document))
+            return Side(name, None, FeatureGraph.from_dict(document))
     if table is None:
-        return Side(path.name, read_rules(path), None)
+        return Side(name, read_rules(path), None)
     X, y = table.labelled
     # Only JSON holds the features' names; other formats count them.
     names = None if path.suffix.lower() == ".json" else list(X.columns)
     rules = read_rules(path, features=names)
     if not set(rules.schema.names) <= set(X.columns):
         X = Indicators.of(X).frame
-    return Side(path.name, rules, FeatureGraph.from_rules(rules, X, y))
+    if not resamples:
+        return Side(name, rules, FeatureGraph.from_rules(rules, X, y))
+    from rulelens.graph.inference import bootstrap
+
+    intervals = bootstrap(rules, X, y, n_resamples=resamples, random_state=0)
+    return Side(name, rules, intervals.graph, intervals.usual_distance)
 
 
 def _compare(first: Side, second: Side, table: DataFile | None) -> Step:
@@ -189,6 +208,12 @@ def _lines(s: Step, top: int) -> list[str]:
         lines.append("distance: unknown without rows (--data FILE --target COL)")
     else:
         lines.append(f"distance: {s.change.distance:.4g}")
+        moved = [f"{x.moved:.4g} ({x.name})" for x in (s.first, s.second) if x.moved is not None]
+        if moved:
+            lines.append(
+                f"for scale: resampling the rows moves a graph by up to {' and '.join(moved)}, "
+                "95 of 100 times"
+            )
         for link in _drivers(s.change)[:top]:
             pair = link["source"]
             pair += " alone" if link["kind"] == "alone" else f" with {link['target']}"
@@ -225,6 +250,7 @@ def _document(s: Step) -> dict[str, Any]:
     out: dict[str, Any] = {"first": s.first.name, "second": s.second.name, "distance": None}
     if s.change is not None:
         out["distance"] = s.change.distance
+        out["moved_by_resampling"] = [s.first.moved, s.second.moved]
         out["drivers"] = _drivers(s.change)
     if s.rules is not None:
         out["rules"] = _counts(s.rules) | {"pairs": s.rules.to_dict()["pairs"]}

@@ -91,12 +91,14 @@ def bootstrap(
     found: list[NDArray[np.int64]] = []
     values: list[Floats] = []
     sums = np.zeros((n_resamples, d))
+    distances = np.zeros(n_resamples)
     for k, A in enumerate(_replicates(rules, X, labels, graph, draws())):
         total = A.sum()
         shares = A / total * 100.0 if total else np.zeros((d, d))
         found.append(np.flatnonzero(shares))
         values.append(shares.ravel()[found[-1]])
         sums[k] = shares.sum(axis=1)
+        distances[k] = np.linalg.norm(shares - graph.adjacency)
     # 2. Quantiles of the links that any resample has.
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     cells = np.unique(np.concatenate([np.flatnonzero(graph.adjacency), *found]))
@@ -114,6 +116,7 @@ def bootstrap(
         importance_low,
         importance_high,
         present.reshape(d, d),
+        distances,
         float(confidence),
         int(n_resamples),
         not isinstance(rules, RuleSet),
