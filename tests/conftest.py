@@ -9,8 +9,13 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, settings
 
 matplotlib.use("Agg")
+
+# A busy machine is slow; that is no fault of the code under test.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
 
