@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["same rule", "same rows", "overlap", "same features", "none"]
 Floats: TypeAlias = NDArray[np.float64]
+_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,9 @@ def align_rules(
         # 2. The same rows, then most of the same rows.
         covered = [coverage(r, read_table(X, r.schema)) for r in (first, second)]
         jaccard = _jaccard(*covered)
-        same = np.array([[a == b for b in classes[1]] for a in classes[0]], dtype=bool)
-        allowed = np.where(same.reshape(jaccard.shape), jaccard, 0.0)
+        code = {c: k for k, c in enumerate(dict.fromkeys(classes[0] + classes[1]))}
+        left_codes, right_codes = (np.array([code[c] for c in names], int) for names in classes)
+        allowed = np.where(left_codes[:, None] == right_codes[None, :], jaccard, 0.0)
         match(_falling(allowed, 1.0), "same rows")
         match(_falling(allowed, min_overlap), "overlap")
     else:
@@ -183,8 +185,12 @@ def _equal(left: list[Any], right: list[Any]) -> Iterator[tuple[int, int]]:
 
 def _jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> Floats:
     """Jaccard index of every pair of columns; 1 for two that cover no row."""
-    # float64 counts whole numbers exactly up to 2**53
-    both = a.T.astype(np.float64) @ b.astype(np.float64)
+    # float32 counts whole numbers exactly up to 2**24, float64 up to 2**53
+    dtype = np.float32 if len(a) < 1 << 24 else np.float64
+    left = np.ascontiguousarray(a.T, dtype=dtype)
+    both = np.empty((a.shape[1], b.shape[1]))
+    for k in range(0, b.shape[1], _BLOCK):
+        both[:, k : k + _BLOCK] = left @ b[:, k : k + _BLOCK].astype(dtype)
     either = a.sum(axis=0)[:, None] + b.sum(axis=0)[None, :] - both
     out: Floats = np.divide(both, either, out=np.ones(both.shape), where=either > 0)
     return out

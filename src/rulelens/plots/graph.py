@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NODE, ALONE, LINK, EDGE, TEXT = "#cfe1f2", "#2a6f97", "#7a8b99", "#1d3f58", "#222222"
 LOSS = "#c4622d"
+LineStyle: TypeAlias = str | tuple[float, tuple[float, ...]]
 _FONT, _SMALL, _LETTERS, _SIDE = 9.0, 8.0, 32, 4.6
 _LARGEST_RADIUS, _WIDEST = 0.085, 0.028
 
@@ -178,12 +179,15 @@ def draw(
     scale, letters, font = _fit(ax, picture, longest)
     for link in picture.links:
         a, b = picture.nodes[link.i], picture.nodes[link.j]
+        points = max(72 * scale * _WIDEST * link.width, 0.25)
+        # Dashes grow with the width: keep those of wide links short.
+        dash: LineStyle = "--" if points < 2 else (0, (7 / points, 3.5 / points))
         ax.plot(
             [a.x, b.x],
             [a.y, b.y],
             color=LOSS if link.weight < 0 else LINK,
-            linewidth=max(72 * scale * _WIDEST * link.width, 0.25),
-            linestyle="-" if link.trusted and link.weight > 0 else "--" if link.trusted else ":",
+            linewidth=points,
+            linestyle=":" if not link.trusted else "-" if link.weight > 0 else dash,
             solid_capstyle="butt",
             zorder=1,
         )
