@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from rulelens.core.schema import Schema
 from rulelens.errors import TableError
@@ -35,11 +34,8 @@ def read_rows(estimator: BaseEstimator, X: object, schema: Schema | None) -> Tab
         array: Any = X if hasattr(X, "tocsr") else np.asarray(X)
         if isinstance(X, list | tuple):
             array = _as_plain_array(np.array(X, dtype=object))
-        checked = validate_data(
-            estimator, array, dtype=None, ensure_all_finite="allow-nan", reset=reset
-        )
-        return read_table(checked, schema)
-    validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return read_table(_check(estimator, array, reset, is_array=True), schema)
+    _check(estimator, X, reset, is_array=False)
     table = read_table(X, schema)
     if not table.n_rows:
         raise TableError(
@@ -47,6 +43,21 @@ def read_rows(estimator: BaseEstimator, X: object, schema: Schema | None) -> Tab
             "of 1 is required."
         )
     return table
+
+
+def _check(estimator: BaseEstimator, X: object, reset: bool, *, is_array: bool) -> Any:
+    """scikit-learn's checks, by the names that they have in its releases before and from 1.6."""
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:
+        if is_array:
+            return estimator._validate_data(
+                X, dtype=None, force_all_finite="allow-nan", reset=reset
+            )
+        return estimator._validate_data(X, reset=reset, cast_to_ndarray=False)
+    if is_array:
+        return validate_data(estimator, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+    return validate_data(estimator, X, skip_check_array=True, reset=reset)
 
 
 def _as_plain_array(array: NDArray[Any]) -> NDArray[Any]:

@@ -64,13 +64,12 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is None:
             return table, read_labels(labels), None
         weights = np.asarray(
-            _check_sample_weight(
-                sample_weight,
-                np.zeros((table.n_rows, 1)),
-                dtype=np.float64,
-                ensure_non_negative=True,
-            )
+            _check_sample_weight(sample_weight, np.zeros((table.n_rows, 1)), dtype=np.float64)
         )
+        if (weights < 0).any():
+            raise TableError("Negative values in data passed to `sample_weight`. Weights are >= 0.")
+        if not weights.any():
+            raise TableError("Sample weights must contain at least one non-zero number.")
         keep = np.flatnonzero(weights > 0)
         table = table.take(keep)
         if reset and len(keep) < len(weights):
