@@ -189,16 +189,16 @@ def _helmert(n: int) -> FloatArray:
 def _largest_ball(rows: FloatArray, equal: FloatArray) -> Interior | None:
     """Largest ball in {Σw = 1, rows w ≥ 0, equal w = 0} inside the hull of the equalities."""
     n = rows.shape[1]
+    rows = _scaled(rows)
     basis = hull_basis(equal, n)
-    inside = _scaled(rows) @ basis
-    norms = np.linalg.norm(inside, axis=1)
+    norms = np.linalg.norm(rows @ basis, axis=1)
     moves = norms > TOLERANCE
     equalities = np.vstack([np.ones((1, n)), equal])
     # Without free directions the radius has no limit of its own.
     limit = 1.0 if basis.shape[1] else 0.0
     best = maximize(
         np.r_[np.zeros(n), 1.0],
-        np.hstack([-_scaled(rows), np.where(moves, norms, 0.0)[:, None]]),
+        np.hstack([-rows, np.where(moves, norms, 0.0)[:, None]]),
         np.zeros(len(rows)),
         equal=np.hstack([equalities, np.zeros((len(equalities), 1))]),
         equal_values=np.r_[1.0, np.zeros(len(equal))],
@@ -207,15 +207,14 @@ def _largest_ball(rows: FloatArray, equal: FloatArray) -> Interior | None:
     if best is None:
         return None
     center = best.point[:n]
+    slack = rows @ center
     if basis.shape[1] == 0:
         # A single point: strict rows are settled by their value there, not by a ball.
-        if (_scaled(rows) @ center <= TOLERANCE).any():
-            return Interior(center, 0.0, basis, np.zeros((0, 0)), np.zeros(0))
-        return Interior(center, np.inf, basis, np.zeros((0, 0)), np.zeros(0))
-    stuck = (_scaled(rows) @ center <= TOLERANCE) & ~moves
+        radius = 0.0 if (slack <= TOLERANCE).any() else np.inf
+        return Interior(center, radius, basis, np.zeros((0, 0)), np.zeros(0))
+    stuck = (slack <= TOLERANCE) & ~moves
     radius = 0.0 if stuck.any() else float(best.point[n])
-    kept = _scaled(rows)[moves]
-    return Interior(center, radius, basis, -(kept @ basis), kept @ center)
+    return Interior(center, radius, basis, -(rows[moves] @ basis), slack[moves])
 
 
 def cube_interior(polytope: Polytope, interior: Interior) -> Interior:
