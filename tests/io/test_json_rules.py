@@ -96,6 +96,13 @@ def test_provenance_keeps_its_types() -> None:
     assert [again.provenance[k].dtype.kind for k in columns] == ["i", "f", "b", "O", "O"]
 
 
+def test_provenance_of_whole_numbers_beyond_64_bits() -> None:
+    """A column of such numbers alone was an OverflowError."""
+    rules = RuleSet.from_rules([Rule({}, 1, {"n": 2**70})], SCHEMA)
+    assert rules.provenance["n"].tolist() == [2**70]
+    assert read(write(rules)) == rules
+
+
 def test_half_a_surrogate_pair_can_be_written() -> None:
     rules = RuleSet.from_rules([Rule({}, "\ud800")], Schema([Feature("\udfff")]))
     text = write(rules)

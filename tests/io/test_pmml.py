@@ -134,6 +134,15 @@ def test_or_between_fields_is_refused() -> None:
         parse_rules(text, format="pmml")
 
 
+def test_or_with_a_predicate_that_is_always_true_is_refused() -> None:
+    """It was an IndexError, found by mutated documents."""
+    text = format_rules(RULES, format="pmml")
+    start = text.index('<CompoundPredicate booleanOperator="or">') + 40
+    end = text.index('<SimplePredicate field="age" operator="isMissing"/>')
+    with pytest.raises(FormatError, match="'or' is read only"):
+        parse_rules(text[:start] + "<True/>" + text[end:], format="pmml")
+
+
 def test_what_pmml_cannot_carry_is_refused() -> None:
     mixed = RuleSet.from_rules([], Schema([Feature("c", "categorical", ("1", 1))]), outcomes=["y"])
     with pytest.raises(FormatError, match="levels of several types"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -536,6 +537,7 @@ def _provenance_columns(rules: list[Rule]) -> dict[str, Column]:
         column[:] = values
         for kind, dtype in ((bool, np.bool_), (int, np.int64), (float, np.float64)):
             if all(type(v) is kind for v in values):
-                column = np.array(values, dtype=dtype)
+                with suppress(OverflowError):  # whole numbers beyond 64 bits stay objects
+                    column = np.array(values, dtype=dtype)
         columns[name] = column
     return columns

@@ -199,7 +199,7 @@ def _or_missing(parts: list[list[tuple[str, Condition]]], place: str) -> tuple[s
     names = {name for name, _ in pairs}
     missing = [part for part in parts if len(part) == 1 and isinstance(part[0][1], Missing)]
     others = [part for part in parts if part not in missing]
-    if len(names) != 1 or len(missing) != 1 or len(others) != 1:
+    if len(names) != 1 or len(missing) != 1 or len(others) != 1 or not others[0]:
         raise FormatError(
             f"{place}: 'or' is read only between a condition on a field and isMissing of that "
             "field. Split the rule."
