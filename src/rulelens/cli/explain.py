@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rulelens.explain.explainer import RuleExplainer
     from rulelens.explain.explanation import Explanation
+    from rulelens.preference.session import PreferenceSession
 
 
 @click.command("explain")
@@ -158,6 +159,8 @@ def command(
     if rank is not None:
         try:
             session = explanation.session().rank(rank)
+            if session.conflict() is not None:
+                raise PreferenceError(_short_conflict(session))
             personal = session.result(cast(Any, estimator), k=min(top, 5))
         except PreferenceError:
             if not as_json:  # the rules were dear: they are shown all the same
@@ -199,6 +202,17 @@ def _check_early(
         raise OptionError(f"Unknown --weights '{estimator}'. {did_you_mean(estimator, METHODS)}")
     if out is not None:
         check_out(out)
+
+
+def _short_conflict(session: PreferenceSession) -> str:
+    """The contradiction by the rules' numbers, as the ranking was typed."""
+    from rulelens.preference.session import PreferenceSession
+
+    numbers = {k: f"rule {k}" for k in session.criteria.alternatives}
+    numbered = PreferenceSession(session.criteria, labels=numbers)
+    for statement in session.statements:
+        numbered.add(statement)
+    return str(numbered.conflict())
 
 
 def _about_row(file: DataFile, row: int, apart: pd.DataFrame, explanation: Explanation) -> str:

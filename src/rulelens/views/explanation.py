@@ -185,7 +185,7 @@ def _personal_view(p: PersonalExplanation, rules: list[dict[str, Any]]) -> dict[
         }
         for j in np.argsort(-spread, kind="stable")
     ]
-    from rulelens.preference.statements import phrase
+    from rulelens.preference.statements import alternatives_in, phrase
 
     names = {a: f"rule {a}" for a in p.ranking}
     texts = {a: " and ".join(rules[int(str(a))]["conditions"]) for a in p.ranking}
@@ -193,7 +193,13 @@ def _personal_view(p: PersonalExplanation, rules: list[dict[str, Any]]) -> dict[
         "top": top,
         "weights": weights,
         "method": p.method,
-        "statements": [{"short": phrase(s, names), "long": phrase(s, texts)} for s in p.statements],
+        "statements": [
+            {
+                "short": phrase(s, names),
+                "long": [f"Rule {a}: {texts[a]}" for a in alternatives_in(s) if a in texts],
+            }
+            for s in p.statements
+        ],
         "notes": list(p.notes),
         "score_of": {int(str(a)): number(s) for a, s in p.scores.items()},
     }
