@@ -12,29 +12,56 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOME = {
+    "align_rules": "graph.alignment",
     "BlackBox": "explain.black_box",
+    "bootstrap": "graph.inference",
+    "CENTRALITIES": "graph.centrality",
     "Contingency": "core.contingency",
+    "contrast": "personal.contrast",
+    "counterfactual": "personal.contrast",
+    "CRITERIA": "preference.criteria",
     "Criteria": "preference.criteria",
+    "distance_matrix": "graph.distance",
+    "drift": "graph.drift",
     "Explanation": "explain.explanation",
+    "extract_rules": "sources.extract",
+    "FastPIC": "personal.fast_pic",
     "Feature": "core.schema",
+    "FEATURE_RELEVANCES": "graph.relevance",
     "FeatureGraph": "graph.feature_graph",
+    "FORMATS": "io.format",
+    "GraphDifference": "graph.comparison",
     "Interval": "core.conditions",
     "MEASURES": "core.measures",
     "Membership": "core.conditions",
     "Missing": "core.conditions",
+    "permutation_test": "graph.inference",
     "PersonalExplanation": "explain.personal",
+    "PIC": "personal.pic",
+    "PICSearch": "personal.tuning",
+    "plot_classes": "plots.graph",
+    "plot_difference": "plots.graph",
+    "plot_distances": "plots.heatmap",
+    "plot_drift": "plots.drift",
+    "plot_graph": "plots.graph",
+    "plot_heatmap": "plots.heatmap",
+    "plot_importance": "plots.importance",
     "PreferenceResult": "preference.ranking",
     "PreferenceSession": "preference.session",
-    "Rule": "core.rule",
-    "RuleExplainer": "explain.explainer",
-    "RuleSet": "core.ruleset",
-    "RulelensError": "errors",
-    "RulelensWarning": "errors",
-    "Schema": "core.schema",
-    "extract_rules": "sources.extract",
+    "Profile": "preference.profile",
+    "PROJECTIONS": "graph.projections",
     "read_rules": "io.formats",
     "read_schema": "frames",
     "read_table": "frames",
+    "Rule": "core.rule",
+    "RuleExplainer": "explain.explainer",
+    "RulelensError": "errors",
+    "RulelensWarning": "errors",
+    "RuleSet": "core.ruleset",
+    "save_figure": "plots.save",
+    "Schema": "core.schema",
+    "SOURCES": "sources.extract",
+    "stability": "graph.drift",
     "write_rules": "io.formats",
 }
 
@@ -53,12 +80,31 @@ if TYPE_CHECKING:
     from rulelens.explain.explanation import Explanation
     from rulelens.explain.personal import PersonalExplanation
     from rulelens.frames import read_schema, read_table
+    from rulelens.graph.alignment import align_rules
+    from rulelens.graph.centrality import CENTRALITIES
+    from rulelens.graph.comparison import GraphDifference
+    from rulelens.graph.distance import distance_matrix
+    from rulelens.graph.drift import drift, stability
     from rulelens.graph.feature_graph import FeatureGraph
+    from rulelens.graph.inference import bootstrap, permutation_test
+    from rulelens.graph.projections import PROJECTIONS
+    from rulelens.graph.relevance import FEATURE_RELEVANCES
+    from rulelens.io.format import FORMATS
     from rulelens.io.formats import read_rules, write_rules
-    from rulelens.preference.criteria import Criteria
+    from rulelens.personal.contrast import contrast, counterfactual
+    from rulelens.personal.fast_pic import FastPIC
+    from rulelens.personal.pic import PIC
+    from rulelens.personal.tuning import PICSearch
+    from rulelens.plots.drift import plot_drift
+    from rulelens.plots.graph import plot_classes, plot_difference, plot_graph
+    from rulelens.plots.heatmap import plot_distances, plot_heatmap
+    from rulelens.plots.importance import plot_importance
+    from rulelens.plots.save import save_figure
+    from rulelens.preference.criteria import CRITERIA, Criteria
+    from rulelens.preference.profile import Profile
     from rulelens.preference.ranking import PreferenceResult
     from rulelens.preference.session import PreferenceSession
-    from rulelens.sources.extract import extract_rules
+    from rulelens.sources.extract import SOURCES, extract_rules
 
 
 def __getattr__(name: str) -> object:

@@ -30,6 +30,24 @@ from rulelens.views.numbers import count
 @model_options
 @click.option("--depth", type=int, help="Deepest tree to train. [default: none for a tree, 6]")
 @click.option("--min-leaf", default=5, show_default=True, help="Least rows of a leaf in training.")
+@click.option(
+    "--rule-relevance",
+    default="relevance",
+    show_default=True,
+    help="How much a rule matters: relevance, support, confidence, lift, equal or any measure.",
+)
+@click.option(
+    "--feature-relevance",
+    default="relevance",
+    show_default=True,
+    help="How much a feature matters in a rule: relevance or impurity.",
+)
+@click.option(
+    "--projection",
+    default="joint",
+    show_default=True,
+    help="joint (the paper's), simple, hyperbolic or resource_allocation.",
+)
 @click.option("--class", "label", metavar="LABEL", help="Only the rules for this class.")
 @click.option("--top", default=20, show_default=True, help="How many features to draw and list.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the training.")
@@ -48,6 +66,9 @@ def command(
     trust: tuple[str, ...],
     depth: int | None,
     min_leaf: int,
+    rule_relevance: str,
+    feature_relevance: str,
+    projection: str,
     label: str | None,
     top: int,
     seed: int,
@@ -84,7 +105,14 @@ def command(
 
     rules = made.rules
     with step(f"Projecting {len(rules)} rules onto {len(rules.schema)} features"):
-        graph = FeatureGraph.from_rules(rules, made.X, made.y)
+        graph = FeatureGraph.from_rules(
+            rules,
+            made.X,
+            made.y,
+            rule_relevance=rule_relevance,
+            feature_relevance=feature_relevance,
+            projection=projection,
+        )
     if label is not None:
         graph = graph.for_class(match_label(label, rules.outcomes))
     if as_json:
