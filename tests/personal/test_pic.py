@@ -48,14 +48,13 @@ options = st.fixed_dictionaries(
 
 
 def brute(X, y, row, classes, *, max_length, alpha, min_count, class_weight):
-    """Best (features, class) by the definition, or None."""
+    """(key, features, class, precision) of the best class of every set of items, best first."""
     totals = np.array([(y == c).sum() for c in classes])
     w = np.ones(len(classes))
     if class_weight == "balanced":
         w = totals.sum() / (len(classes) * np.maximum(totals, 1e-300))
     elif class_weight:
         w = np.array([class_weight.get(c, 1.0) for c in classes])
-    best = None
     have = [
         j
         for j, name in enumerate(X)
@@ -63,7 +62,7 @@ def brute(X, y, row, classes, *, max_length, alpha, min_count, class_weight):
         and row[name] in set(X[name].dropna())
         and X[name].nunique() > 1
     ]
-    order = 0
+    found, order = [], 0
     for size in range(1, max_length + 1):
         for combo in itertools.combinations(have, size):
             order += 1
@@ -72,14 +71,25 @@ def brute(X, y, row, classes, *, max_length, alpha, min_count, class_weight):
                 inside &= (X.iloc[:, j] == row.iloc[j]).to_numpy()
             counts = np.array([(inside & (y == c)).sum() for c in classes])
             weighted = counts * w
+            of_set = []
             for c in range(len(classes)):
-                if counts[c] < min_count:
-                    continue
-                a = alpha * (weighted[c] / weighted.sum()) + (1 - alpha) * (counts[c] / totals[c])
-                key = (a, -size, counts[c], -order, -c)
-                if best is None or key > best[0]:
-                    best = (key, combo, classes[c])
-    return best
+                if counts[c] >= min_count:
+                    p = weighted[c] / weighted.sum()
+                    a = alpha * p + (1 - alpha) * (counts[c] / totals[c])
+                    of_set.append(((a, -size, counts[c], -order, -c), combo, classes[c], p))
+            if of_set:
+                found.append(max(of_set))
+    return sorted(found, reverse=True)
+
+
+def without_needless(found):
+    """Rules of which no earlier one with the same class is a part and no less precise."""
+    kept = []
+    for rule in found:
+        _, combo, outcome, precision = rule
+        if not any(set(k[1]) < set(combo) and k[2] == outcome and k[3] >= precision for k in kept):
+            kept.append(rule)
+    return kept
 
 
 def chosen(result, k):
@@ -96,13 +106,29 @@ def test_rules_are_the_best_by_definition(problem, chosen_options):
     fast = FastPIC(**chosen_options).fit(X, y)
     result = fast.explain(new)
     for k in range(len(new)):
-        best = brute(X, y, new.iloc[k], classes, **chosen_options)
+        best = next(iter(brute(X, y, new.iloc[k], classes, **chosen_options)), None)
         if best is None:
             assert result.is_fallback[k]
             assert len(result.rules[int(result.index[k])]) == 0
         else:
-            assert chosen(result, k) == best[1:]
+            assert chosen(result, k) == best[1:3]
             assert result.score[k] == pytest.approx(best[0][0], rel=1e-12)
+
+
+@settings(deadline=None, max_examples=30)
+@given(problems(), options, st.integers(1, 6))
+def test_runners_up_by_definition(problem, chosen_options, runners_up):
+    X, y, new = problem
+    model = FastPIC(**chosen_options).fit(X, y)
+    result = model.explain(new.iloc[:5], runners_up=runners_up)
+    for k in range(5):
+        expected = without_needless(brute(X, y, new.iloc[k], sorted(set(y)), **chosen_options))
+        entries = np.flatnonzero(result.row == k)
+        if not expected:
+            assert result.is_fallback[entries].tolist() == [True]
+            continue
+        assert result.rank[entries].tolist() == list(range(len(entries)))
+        assert [chosen(result, e) for e in entries] == [r[1:3] for r in expected[: runners_up + 1]]
 
 
 @settings(deadline=None, max_examples=60)

@@ -68,6 +68,14 @@ class Yardstick:
             outcome[better], best[better], tp[better] = c, accuracy[better], counts[c][better]
         return outcome, best, tp
 
+    def precision(self, counts: NDArray[Any], outcome: NDArray[np.int64]) -> Floats:
+        """Precision of each set of items for a class: `counts` as in `best_class`."""
+        weighted = counts if self.class_weights is None else counts * self.class_weights[:, None]
+        covered = np.asarray(weighted.sum(axis=0), dtype=np.float64)
+        covered[covered <= 0] = 1.0
+        out: Floats = weighted[outcome, np.arange(len(outcome))] / covered
+        return out
+
     def bound(self, counts: NDArray[Any]) -> Floats:
         """Accuracy that no set of more items can exceed, shape (n_sets,).
 
@@ -81,6 +89,23 @@ class Yardstick:
             alive = (counts[c] >= self.min_count) & (counts[c] > 0)
             np.maximum(out, np.where(alive, most, -1.0), out=out)
         return out
+
+
+def is_needless(
+    features: int, outcome: int, precision: float, kept: list[tuple[int, int, float]]
+) -> bool:
+    """Whether a better rule says the same in fewer conditions and is no less precise.
+
+    Parameters
+    ----------
+    features : int
+        The features of the rule, as bits.
+    kept : list of (features, outcome, precision)
+        Rules that go before it.
+    """
+    return any(
+        o == outcome and p >= precision and f & features == f and f != features for f, o, p in kept
+    )
 
 
 @dataclass(frozen=True, eq=False)

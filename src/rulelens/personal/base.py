@@ -178,7 +178,9 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : table, shape (n_rows, n_features)
         runners_up : int
-            How many next best rules to give for each row besides its own.
+            How many next best rules to give for each row besides its own. A rule that only
+            adds conditions to a better one of the same outcome, and is no more precise, is
+            passed over.
 
         Returns
         -------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.bits.cube import Cube
-from rulelens.personal.accuracy import Choice, Floats, Yardstick
+from rulelens.personal.accuracy import Choice, Floats, Yardstick, is_needless
 
 ORDER_BYTES = 48
 """Bytes a cell that ordering the cells takes, about, while it is done."""
@@ -29,6 +29,8 @@ class RankedCube:
         Column of each place; entry 0 is -1.
     outcome : array of int64, shape (n_columns,)
     accuracy : array of float64, shape (n_columns,)
+    yardstick : Yardstick
+        By which they are ordered.
     """
 
     cube: Cube
@@ -36,6 +38,7 @@ class RankedCube:
     by_rank: NDArray[np.int64]
     outcome: NDArray[np.int64]
     accuracy: Floats
+    yardstick: Yardstick
 
     @classmethod
     def of(cls, cube: Cube, yardstick: Yardstick) -> RankedCube:
@@ -50,10 +53,14 @@ class RankedCube:
         by_rank = np.concatenate([[-1], rules[order]])
         rank = np.zeros(len(accuracy) + 1, dtype=np.int32)
         rank[rules[order]] = np.arange(1, len(rules) + 1)
-        return cls(cube, rank, by_rank, outcome, accuracy)
+        return cls(cube, rank, by_rank, outcome, accuracy, yardstick)
 
     def choose(self, codes: NDArray[np.integer], *, top: int = 1) -> Choice:
-        """The best rules of each row; fewer than `top` where there are no more."""
+        """The best rules of each row; fewer than `top` where there are no more.
+
+        A rule is passed over where a better one with the same outcome has only some of its
+        conditions and is no less precise.
+        """
         step = _CHUNK if top == 1 else 512
         starts = range(0, max(len(codes), 1), step)
         parts = [self._choose(codes[a : a + step], top, a) for a in starts]
@@ -74,23 +81,36 @@ class RankedCube:
         return self.by_rank[np.maximum.accumulate(out, axis=0)]
 
     def _choose(self, codes: NDArray[np.integer], top: int, first: int) -> Choice:
-        n = len(codes)
-        if top == 1:
+        n, n_subsets = len(codes), len(self.cube.keys)
+        if top == 1 or not n_subsets:
             best = np.zeros((n, 1), dtype=np.int32)
             for _, at in self.cube.positions(codes):
                 np.maximum(best[:, 0], self.rank[at], out=best[:, 0])
         else:
-            ranks = np.zeros((n, len(self.cube.keys)), dtype=np.int32)
+            ranks = np.zeros((n, n_subsets), dtype=np.int32)
             for s, at in self.cube.positions(codes):
                 ranks[:, s] = self.rank[at]
-            top = min(top, max(ranks.shape[1], 1))
-            if not ranks.shape[1]:
-                best = np.zeros((n, 1), dtype=np.int32)
-            else:
-                best = -np.sort(-np.partition(ranks, -top, axis=1)[:, -top:], axis=1)
+            best = self._several(ranks, top)
         row, rank = np.nonzero((best > 0) | (np.arange(best.shape[1]) == 0))
         columns = self.by_rank[best[row, rank]]
         return self.entries(columns, row + first, rank)
+
+    def _several(self, ranks: NDArray[np.int32], top: int) -> NDArray[np.int32]:
+        """The `top` highest ranks of each row without needless rules, then zeros."""
+        bits = [sum(1 << j for j in s) for s in self.cube.shape.subsets]
+        precision = self.yardstick.precision(self.cube.counts, self.outcome)
+        out = np.zeros((len(ranks), min(top, ranks.shape[1])), dtype=np.int32)
+        for i, mine in enumerate(ranks):
+            kept: list[tuple[int, int, float]] = []
+            for s in np.argsort(-mine, kind="stable").tolist():
+                column = int(self.by_rank[mine[s]])
+                if column < 0 or len(kept) == out.shape[1]:
+                    break
+                rule = (bits[s], int(self.outcome[column]), float(precision[column]))
+                if not is_needless(*rule, kept):
+                    out[i, len(kept)] = mine[s]
+                    kept.append(rule)
+        return out
 
     def entries(
         self, columns: NDArray[np.int64], row: NDArray[np.int64], rank: NDArray[np.int64]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rulelens.bits.lattice import ItemTable, pairs_with_a_common_start
 from rulelens.bits.table import Words
-from rulelens.personal.accuracy import Yardstick
+from rulelens.personal.accuracy import Yardstick, is_needless
 
 Found = tuple[tuple[int, ...], int, float, NDArray[Any]]
 """Features, outcome, accuracy, covered rows of each class."""
@@ -54,11 +54,12 @@ def search_exact(
     """The `top` best sets of a row's items, best first.
 
     Sets are visited by length. A set is not grown if its bound shows that no longer set can
-    displace one that was found: a longer set with the same accuracy stands behind.
+    displace one that was found: a longer set with the same accuracy stands behind. A set is
+    passed over where a better one of the same outcome is part of it and no less precise.
     """
     features, chosen = counter.items.of_row(codes)
     columns = counter.items.columns[chosen]
-    best: list[tuple[float, int, Any, int, Found]] = []
+    best: list[tuple[float, int, Any, int, Found, float]] = []
     sets = np.zeros((1, 0), dtype=np.int64)
     step = max(16, _BATCH_BYTES // (8 * max(1, columns.shape[1])))
     order = 0
@@ -75,11 +76,20 @@ def search_exact(
             outcome, accuracy, tp = yardstick.best_class(counts)
             least = best[-1][0] if len(best) == top else -1.0
             near = np.flatnonzero((accuracy >= 0) & (accuracy >= least))
-            near = near[np.lexsort((near, -tp[near], -accuracy[near]))][:top]
+            near = near[np.lexsort((near, -tp[near], -accuracy[near]))]
+            precision = yardstick.precision(counts, outcome)
+            kept = [(_bits(b[4][0]), b[4][1], b[5]) for b in best]
+            accepted = 0
             for i in near.tolist():
                 names = tuple(features[longer[i]].tolist())
+                p = float(precision[i])
+                if kept and is_needless(_bits(names), int(outcome[i]), p, kept):
+                    continue
                 found = (names, int(outcome[i]), float(accuracy[i]), counts[:, i].copy())
-                best.append((float(accuracy[i]), -len(names), tp[i], -(order + i), found))
+                best.append((float(accuracy[i]), -len(names), tp[i], -(order + i), found, p))
+                accepted += 1
+                if accepted == top:
+                    break
             order += len(parent)
             best = sorted(best, key=lambda b: b[:4], reverse=True)[:top]
             # 3. Grow those that may still give a better one.
@@ -132,3 +142,7 @@ def search_greedy(
             best.append((reached, -len(names), covered, -c, (names, c, reached, counts)))
     best.sort(key=lambda b: b[:4], reverse=True)
     return [b[4] for b in best[:top]]
+
+
+def _bits(features: tuple[int, ...]) -> int:
+    return sum(1 << f for f in features)
