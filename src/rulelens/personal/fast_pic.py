@@ -189,8 +189,8 @@ class FastPIC(PersonalClassifier):
         )
         if not same:
             raise TableError(
-                "The two classifiers have other features, bins or classes. Fit one of them "
-                "first and count the other part with a copy of it: copy.deepcopy, then forget."
+                "The two classifiers have other features, bins or classes. Let both start from "
+                "one fitted classifier (copy.deepcopy), and count each part with partial_fit."
             )
         return self._keep(self.cube_.plus(other.cube_))
 
