@@ -217,7 +217,7 @@ def test_features_and_schema_must_agree() -> None:
         parse_rules(text, format="json", schema=other)
     with pytest.raises(FormatError, match="another order"):
         parse_rules(text, format="json", schema=Schema(list(SCHEMA)[::-1]))
-    with pytest.raises(FormatError, match="not those given"):
+    with pytest.raises(FormatError, match="not among those given"):
         parse_rules(text, format="json", features=["age"])
 
 

@@ -234,9 +234,10 @@ def test_an_error_shows_the_line_and_a_caret() -> None:
 
 def test_features_and_schema_must_agree_with_the_text() -> None:
     assert parse_text("FEATURE a NUMERIC", features=["a"]).schema == Schema.numeric(["a"])
-    with pytest.raises(FormatError, match="given features do not agree"):
+    assert parse_text("FEATURE a NUMERIC", features=["b", "a"]).schema == Schema.numeric(["a"])
+    with pytest.raises(FormatError, match="feature 'a' that is not among"):
         parse_text("FEATURE a NUMERIC", features=["b"])
-    with pytest.raises(FormatError, match="given schema does not agree"):
+    with pytest.raises(FormatError, match="given one does not agree"):
         parse_text("FEATURE a NUMERIC", schema=Schema.numeric(["b"]))
     with pytest.raises(FormatError, match="Unknown feature 'a'"):
         parse_text("IF a > 5 THEN y", features=["b"])

@@ -41,8 +41,8 @@ def command(
     "-" for stdout. A format that cannot carry a rule refuses it and says why.
 
     \b
-    in and out  json (.json), text (.rules)
-    in          rulex
+    in and out  json (.json), text (.rules), pmml (.pmml)
+    in          rulex, prolog (.pl), export_text, wittgenstein
     out         sqlite, duckdb, postgres (.sqlite.sql, …), python (.py), csv (.csv),
                 markdown (.md), latex (.tex)
 

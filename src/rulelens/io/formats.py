@@ -37,7 +37,8 @@ def read_rules(
     format : str, optional
         By default what the file name's suffix says.
     features : sequence of str, optional
-        Names of the features, in order, for formats that do not hold them.
+        Names of the features, in order, for formats that do not hold them. A file that does
+        hold them must name no others.
     schema : Schema, optional
         Names, kinds and levels of the features. A file that holds a schema must agree with
         it.

@@ -14,6 +14,7 @@ from rulelens.core.conditions import Condition, Interval, Membership, Missing
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Feature, Level, Schema, level_key
 from rulelens.errors import FormatError, RuleError, RulelensError, SchemaError, did_you_mean
+from rulelens.language.agreement import check_agreement
 
 NAME, VERSION = "rulelens-rules", 1
 _TOP = ("format", "version", "schema", "outcomes", "ordered", "default", "rules", "provenance")
@@ -46,7 +47,7 @@ def read_json(
         )
     top = _object(top, "", required=_TOP, optional=())
     found = _read_schema(_list(top["schema"], "schema"))
-    _check_agreement(found, features, schema)
+    check_agreement(found, features, schema)
     outcomes = [
         _level(v, f"outcomes[{i}]") for i, v in enumerate(_list(top["outcomes"], "outcomes"))
     ]
@@ -123,22 +124,6 @@ def _read_schema(items: list[Any]) -> Schema:
         return Schema(features)
     except SchemaError as e:
         raise FormatError(f"schema: {e}") from None
-
-
-def _check_agreement(found: Schema, features: Sequence[str] | None, schema: Schema | None) -> None:
-    if schema is not None and schema != found:
-        differs = [f.name for f in found if f.name not in schema or schema[f.name] != f]
-        differs += [f.name for f in schema if f.name not in found]
-        what = f"differ in {differs[0]!r}" if differs else "have another order of features"
-        raise FormatError(
-            f"The file has a schema of its own and the given one does not agree: they {what}. "
-            "Leave the option schema out, or give the schema that the rules were made with."
-        )
-    if features is not None and tuple(features) != found.names:
-        raise FormatError(
-            f"The file names the features {', '.join(found.names[:8])}, not those given. "
-            "Leave the option features out."
-        )
 
 
 def _read_rules(

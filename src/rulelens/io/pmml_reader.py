@@ -12,6 +12,7 @@ from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import FormatError, RulelensError
+from rulelens.language.agreement import check_agreement
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -59,13 +60,7 @@ def read_pmml(
         found = Schema(_feature(fields[n]) for n, use in used.items() if use == "active")
     except RulelensError as e:
         raise FormatError(str(e)) from None
-    if (schema is not None and schema != found) or (
-        features is not None and tuple(features) != found.names
-    ):
-        raise FormatError(
-            f"The document's fields {', '.join(found.names[:8])} do not agree with those given. "
-            "Leave the options features and schema out."
-        )
+    check_agreement(found, features, schema)
     label: Callable[[str], Level] = _reader(fields[targets[0]]) if targets else str
     rule_set = _one(model, "RuleSet")
     criteria = [e.get("criterion") for e in _all(rule_set, "RuleSelectionMethod")]

@@ -14,6 +14,7 @@ from rulelens.core.rule import Rule
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Feature, Kind, Level, Schema, level_key
 from rulelens.errors import FormatError, RulelensError, did_you_mean
+from rulelens.language.agreement import check_agreement
 from rulelens.language.place import at_place, error_at
 
 
@@ -134,16 +135,7 @@ def _resolve(text: str, schema: Schema, name: str, c: Condition | Equal, at: int
 def _schema_of(draft: Draft, names: Sequence[str] | None, schema: Schema | None) -> Schema:
     if draft.declared:
         found = Schema(draft.declared)
-        if schema is not None and schema != found:
-            raise FormatError(
-                "The text has FEATURE lines and the given schema does not agree with them. "
-                "Leave the option schema out, or give the schema that the rules were made with."
-            )
-        if names is not None and tuple(names) != found.names:
-            raise FormatError(
-                "The text has FEATURE lines and the given features do not agree with them. "
-                "Leave the option features out."
-            )
+        check_agreement(found, names, schema)
         return found
     return schema if schema is not None else _guessed(draft, names)
 
