@@ -190,6 +190,7 @@ def test_any_text_gives_rules_or_an_error_of_ours(text: str) -> None:
         ("IF age > 5 THEN b FROM {c: 1, c: 2}", "provenance 'c' is given twice"),
         ("OUTCOMES {a, a}", "An outcome occurs twice"),
         ("IF age > 5 THEN " + "9" * 5000, "too many digits"),
+        ("IF age = " + "9" * 400 + " THEN y", "column 4: The number has too many digits"),
     ],
 )
 def test_errors_point_at_the_place(text: str, message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rulelens.core.condition_table import ConditionTable
+from rulelens.core.condition_table import ConditionTable, check_condition
 from rulelens.core.conditions import Condition, Interval, Membership, Missing
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Feature, Level, Schema, level_key
@@ -149,7 +149,7 @@ def _read_rules(
                     )
                 pair = (schema.index(name), _read_condition(body, place))
                 try:
-                    ConditionTable.from_conditions([pair], schema)
+                    check_condition(schema[pair[0]], pair[1])
                 except RulelensError as e:
                     raise FormatError(f"{place}: {e}") from None
                 position = known[key] = len(pool)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rulelens.core.condition_table import ConditionTable
+from rulelens.core.condition_table import ConditionTable, check_condition
 from rulelens.core.conditions import Condition, Interval, Membership, Precision
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Feature, Kind, Level, Schema, level_key
-from rulelens.errors import FormatError, RulelensError, did_you_mean
+from rulelens.errors import FormatError, RuleError, RulelensError, did_you_mean
 from rulelens.language.agreement import check_agreement
 from rulelens.language.place import at_place, error_at
 
@@ -31,7 +31,10 @@ class Equal:
         """The condition on a feature."""
         if not feature.is_numeric:
             return Membership([self.value], self.negated, self.or_missing)
-        number = float(self.value)
+        try:
+            number = float(self.value)
+        except OverflowError:
+            raise RuleError("The number has too many digits.") from None
         return Interval(number, number, True, True, self.or_missing, self.precision)
 
 
@@ -63,9 +66,17 @@ def build(draft: Draft, names: Sequence[str] | None, schema: Schema | None) -> R
     schema = _schema_of(draft, names, schema)
     # 1. Each distinct condition once; those on one feature of a rule are intersected.
     pool: dict[tuple[str, Condition], int] = {}
+    checked: dict[tuple[str, Condition], Condition] = {}
     offsets, flat = [0], []
     for r in draft.rules:
-        pairs = [(name, _resolve(draft.text, schema, name, c, at)) for name, c, at in r.conditions]
+        pairs = []
+        for name, c, at in r.conditions:
+            known = None if isinstance(c, Equal) else checked.get((name, c))
+            if known is None:
+                known = _resolve(draft.text, schema, name, c, at)
+                if not isinstance(c, Equal):
+                    checked[name, c] = known
+            pairs.append((name, known))
         if len({name for name, _ in pairs}) < len(pairs):
             joined = at_place(draft.text, r.position, Rule(pairs, 0).simplify)
             pairs = list(joined.conditions)
@@ -126,9 +137,7 @@ def _resolve(text: str, schema: Schema, name: str, c: Condition | Equal, at: int
     ):
         c = Membership([], True, c.or_missing)  # IS KNOWN
     found = c
-    at_place(
-        text, at, lambda: ConditionTable.from_conditions([(schema.index(name), found)], schema)
-    )
+    at_place(text, at, lambda: check_condition(feature, found))
     return found
 
 
