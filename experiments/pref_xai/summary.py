@@ -18,7 +18,8 @@ PAIRS = [
 
 def read(path: Path) -> pd.DataFrame:
     """Raw rows as a table: one column a key, numbers as numbers."""
-    long = pd.read_csv(path)
+    # Two runs at once may both have done a unit: the seeds are the same, and so are the rows.
+    long = pd.read_csv(path).drop_duplicates(["unit", "row", "key"])
     wide = long.pivot(index=["unit", "row"], columns="key", values="value").reset_index()
     for column in wide.columns:
         numbers = pd.to_numeric(wide[column], errors="coerce")
