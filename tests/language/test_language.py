@@ -253,6 +253,12 @@ def test_comments_blank_lines_and_a_byte_order_mark() -> None:
     assert len(parse_text("")) == 0
 
 
+def test_long_runs_of_spaces_and_comments_take_no_time() -> None:
+    """A pattern that splits a run of spaces in every way hangs before an unexpected character."""
+    with pytest.raises(FormatError, match="Unexpected"):
+        parse_text("IF a > 5 " + " \n" * 50_000 + "# x\n" * 1000 + "?")
+
+
 def test_tokens_know_their_places() -> None:
     tokens = tokenize('IF "a b" <= -5')
     assert [(t.kind, t.value, t.position) for t in tokens] == [

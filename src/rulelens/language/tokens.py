@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from rulelens.core.schema import Level
+from rulelens.errors import FormatError
 from rulelens.language.place import error_at
 
 TokenKind: TypeAlias = Literal["word", "keyword", "text", "number", "symbol", "end"]
@@ -24,19 +24,22 @@ KEYWORDS = frozenset(
 
 _TOKEN = re.compile(
     r"""
-    (?P<space>[ \t\r\n\f\ufeff]+ | \#[^\n]*)
-  | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
+    (?:[ \t\r\n\f\ufeff]++ | \#[^\n]*+)*+
+    (?:
+    (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
   | (?P<text>"(?:[^"\\\n]|\\.)*")
   | (?P<word>[^\W\d]\w*)
   | (?P<symbol><=|>=|!=|==|[<>=(){}\[\],:;+-])
+  | (?P<end>\Z)
+    )
     """,
     re.VERBOSE,
 )
+_SKIPPED = re.compile(r"(?:[ \t\r\n\f\ufeff]++|#[^\n]*+)*+")
 _BARE = re.compile(r"[^\W\d]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of text: its kind, its value and where it starts."""
 
     kind: TokenKind
@@ -57,35 +60,40 @@ def tokenize(text: str) -> list[Token]:
     >>> [t.value for t in tokenize('IF "heart rate" > 5e1 # comment')]
     ['if', 'heart rate', '>', '5e1', '']
     """
-    out = []
+    out: list[Token] = []
     position = 0
-    while position < len(text):
+    while True:
         m = _TOKEN.match(text, position)
         if m is None:
-            if text[position] == '"':
-                raise error_at(text, position, "A quote opens here and is not closed on its line.")
-            raise error_at(
-                text,
-                position,
-                f"Unexpected {text[position]!r}. Put names and values with such characters in "
-                "double quotes.",
-            )
-        kind, value = m.lastgroup, m[0]
+            raise _unexpected(text, _SKIPPED.match(text, position).end())  # type: ignore[union-attr]
+        kind = m.lastgroup
+        start, position = m.span(m.lastindex)  # type: ignore[arg-type]
+        value = text[start:position]
         if kind == "word":
             lower = value.lower()
-            if lower in KEYWORDS:
-                out.append(Token("keyword", lower, position))
-            else:
-                out.append(Token("word", value, position))
+            out.append(
+                Token("keyword", lower, start) if lower in KEYWORDS else Token("word", value, start)
+            )
         elif kind == "text":
-            out.append(Token("text", _unquote(text, position, value), position))
+            out.append(Token("text", _unquote(text, start, value), start))
         elif kind == "number":
-            out.append(Token("number", value, position))
+            out.append(Token("number", value, start))
         elif kind == "symbol":
-            out.append(Token("symbol", value, position))
-        position = m.end()
-    out.append(Token("end", "", len(text)))
-    return out
+            out.append(Token("symbol", value, start))
+        else:
+            out.append(Token("end", "", start))
+            return out
+
+
+def _unexpected(text: str, position: int) -> FormatError:
+    if text[position] == '"':
+        return error_at(text, position, "A quote opens here and is not closed on its line.")
+    return error_at(
+        text,
+        position,
+        f"Unexpected {text[position]!r}. Put names and values with such characters in double "
+        "quotes.",
+    )
 
 
 def _unquote(text: str, position: int, value: str) -> str:
