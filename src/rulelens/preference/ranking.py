@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TIE = 1e-12
-"""Scores closer than this are equal: the difference is rounding, not preference."""
+"""Scores closer than this part of the largest term in them are equal: that is rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -144,8 +144,12 @@ def checked_k(k: int) -> int:
     return int(k)
 
 
-def rank_order(scores: FloatArray) -> tuple[IntArray, tuple[tuple[int, ...], ...]]:
+def rank_order(
+    scores: FloatArray, *, size: float = 1.0
+) -> tuple[IntArray, tuple[tuple[int, ...], ...]]:
     """Positions from best to worst, ties in input order, and the groups of equal scores.
+
+    `size` is the largest term that scores are sums of: rounding is relative to it.
 
     Examples
     --------
@@ -154,7 +158,7 @@ def rank_order(scores: FloatArray) -> tuple[IntArray, tuple[tuple[int, ...], ...
     ([1, 0, 2], ((0, 2),))
     """
     order = np.argsort(-scores, kind="stable")
-    steps = -np.diff(scores[order]) > TIE
+    steps = -np.diff(scores[order]) > TIE * size
     group = np.r_[0, np.cumsum(steps)] if len(order) else np.zeros(0, dtype=np.int64)
     order = order[np.lexsort((order, group))]
     ties: list[tuple[int, ...]] = []
@@ -186,7 +190,8 @@ def build_result(
     """
     ids = criteria.alternatives
     utility = criteria.values @ weights if scores is None else scores
-    order, tied = rank_order(utility)
+    terms = criteria.values * weights if scores is None else utility
+    order, tied = rank_order(utility, size=float(np.abs(terms).max(initial=0.0)) or 1.0)
     ties = tuple(tuple(ids[i] for i in group) for group in tied)
     said = list(notes)
     if ties:

@@ -11,7 +11,7 @@ import numpy as np
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.compatible_weights import CompatibleWeights, Prior
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.table import Criteria, FloatArray
+from rulelens.preference.table import ROUNDING, Criteria, FloatArray, sizes_differ
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,24 @@ class PreferenceSession(CompatibleWeights):
             raise OptionError(f"Unknown method {method!r}. {did_you_mean(method, METHODS)}")
         checked_k(k)
         weights, notes = self._weights(method)
+        if method != "bayes_pl":
+            self._check_obeyed(weights)
         return self._finish(self._ranked(weights, method=method, k=k, notes=notes))
+
+    def _check_obeyed(self, weights: FloatArray) -> None:
+        """Raise if rounding made the weights break a statement: never show such a ranking."""
+        p = self.polytope()
+        reach = [np.abs(rows) @ weights for rows in (p.strict, p.weak, p.equal)]
+        broken = (
+            (p.strict @ weights <= 0).any()
+            or (p.weak @ weights < -ROUNDING * reach[1]).any()
+            or (np.abs(p.equal @ weights) > ROUNDING * reach[2]).any()
+        )
+        if broken:
+            raise PreferenceError(
+                "The statements cannot be obeyed to the last digit with these criteria: "
+                f"{sizes_differ(self._criteria)}"
+            )
 
     def _weights(self, method: str) -> tuple[FloatArray, list[str]]:
         notes = []

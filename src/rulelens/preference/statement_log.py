@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
+import numpy as np
+
 from rulelens.errors import PreferenceError
 from rulelens.preference.notation import parse_ranking
 from rulelens.preference.statements import (
@@ -25,7 +27,7 @@ from rulelens.preference.statements import (
     constraints_of,
     phrase,
 )
-from rulelens.preference.table import Criteria
+from rulelens.preference.table import LARGEST_RATIO, Criteria, sizes_differ
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +88,10 @@ class StatementLog:
                 f"There {'is' if len(criteria) == 1 else 'are'} {len(criteria)} alternative"
                 f"{'' if len(criteria) == 1 else 's'}; at least 2 are needed to prefer one."
             )
+        spread = np.ptp(criteria.values, axis=0)
+        spread = spread[spread > 0]
+        if len(spread) and spread.max() > LARGEST_RATIO * spread.min():
+            raise PreferenceError(sizes_differ(criteria))
         recalled = tuple(background)
         self._criteria = criteria.widened([n for r in recalled for n, _ in r.terms])
         self._background = recalled

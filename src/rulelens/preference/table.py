@@ -173,3 +173,23 @@ def _no_repeats(kind: str, items: Sequence[Hashable]) -> None:
                 f"The {kind} {item!r} occurs twice. Each must occur once: rename or drop one."
             )
         seen.add(item)
+
+
+LARGEST_RATIO = 1e8
+"""Criteria whose spreads differ by more than this factor are refused: numbers cannot weigh them."""
+ROUNDING = 1e-6
+"""How far a tie may be off, as part of what it compares, before it counts as broken."""
+
+
+def sizes_differ(criteria: Criteria) -> str:
+    """Sentence that names the criteria of the largest and the smallest spread, and the way out."""
+    spread = np.ptp(criteria.values, axis=0)
+    order = [j for j in np.argsort(spread, kind="stable").tolist() if spread[j] > 0]
+    if not order:
+        return "All criteria are constant."
+    small, large = order[0], order[-1]
+    return (
+        f"The criteria differ too much in size: '{criteria.names[large]}' spreads over "
+        f"{float(spread[large]):.3g} and '{criteria.names[small]}' over "
+        f"{float(spread[small]):.3g}. Rescale them, best to [0, 1] each."
+    )

@@ -1,4 +1,4 @@
-"""Every check of the project, in one command: ``python -m tests [pytest options]``."""
+"""Every check of the project, in one command: ``python tests/run.py [pytest options]``."""
 
 import subprocess
 import sys

@@ -1,0 +1,53 @@
+"""Criteria of very different sizes: statements are obeyed, or it is said that they cannot be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rulelens.errors import PreferenceError
+from rulelens.preference.session import PreferenceSession
+
+
+def test_a_dominated_alternative_is_not_put_first_by_rounding():
+    """Statements that no weights obey gave a ranking against them, without a word."""
+    table = pd.DataFrame([[0.0, -8000], [0.0002, 2000], [0.0001, -4800]], columns=["x", "y"])
+    session = PreferenceSession(table).rank([2, 0, 1])
+    for method in ("analytic", "max_eps", "chebyshev"):
+        with pytest.raises(PreferenceError):
+            session.result(method)
+
+
+def test_sizes_beyond_what_numbers_can_weigh_are_refused():
+    """A false conflict was reported, with a reason that was not so."""
+    table = pd.DataFrame({"turnover": [1e9, 0], "share": [0.2, 0.9]})
+    with pytest.raises(PreferenceError, match="'turnover' spreads over 1e"):
+        PreferenceSession(table)
+
+
+def test_tiny_criteria_are_ranked_as_stated():
+    """Scores of 1e-12 all counted as ties, and stood in input order."""
+    table = pd.DataFrame({"a": [1, 0, 0.4], "b": [0.2, 0.9, 0.8]}) * 1e-12
+    result = PreferenceSession(table).rank("1>0").result()
+    assert result.ranking.index(1) < result.ranking.index(0)
+    assert result.ties == ()
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), size=st.integers(0, 8))
+def test_a_ranking_is_obeyed_or_refused(seed, size):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(3, 7), rng.integers(2, 5)
+    values = rng.normal(size=(n, m)).round(2) * 10.0 ** rng.integers(-size, size + 1, m)
+    order = rng.permutation(n)[:3].tolist()
+    for method in ("analytic", "max_eps", "chebyshev"):
+        try:
+            result = PreferenceSession(pd.DataFrame(values)).rank(order).result(method)
+        except PreferenceError:
+            continue
+        scores = [result.scores[a] for a in order]
+        assert scores == sorted(scores, reverse=True)
+        assert len(set(scores)) == 3
+        places = [result.ranking.index(a) for a in order]
+        assert places == sorted(places)
