@@ -90,6 +90,18 @@ def test_every_reader_gives_rules_or_an_error_of_ours(name: str, data: st.DataOb
         parse_rules(broken, format=name)
 
 
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize(
+    "piece", ["9" * 200_000 + "x", " " * 200_000 + "?", "(" * 20_000, '"' * 100_001]
+)
+def test_no_reader_hangs(name: str, piece: str) -> None:
+    """Patterns that try every way to split a long run take hours on it."""
+    text = EXAMPLES.get(name, "IF a > {} THEN y")
+    for broken in (piece, text.replace("2", piece, 1).replace("{}", piece), text + piece):
+        with contextlib.suppress(RulelensError):
+            parse_rules(broken, format=name)
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_are_valid(name: str) -> None:
     assert len(parse_rules(EXAMPLES[name], format=name))

@@ -19,12 +19,14 @@ from rulelens.core.schema import Feature, Kind, Level, Schema
 from rulelens.errors import FormatError, RuleError, RulelensError, did_you_mean
 from rulelens.io.format import FORMATS, Format
 
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
+NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf(?:inity)?"
 _HEAD = re.compile(r"\s*RULE\s+(\d+)\s*:\s*IF\s+", re.IGNORECASE)
 _BOUND = re.compile(rf"({NUMBER})\s*(<=|<|>=|>)\s*", re.IGNORECASE)
-_OPERATOR = re.compile(r"\s*(<=|>=|<|>|==|=|\bnot\s+in\b|\bin\b(?=\s*\{))\s*", re.IGNORECASE)
+_SYMBOL = r"(<=|>=|<|>|==|=|\bnot\s+in\b|\bin\b(?=\s*\{))"
+_OPERATOR = re.compile(rf"\s*{_SYMBOL}\s*", re.IGNORECASE)
+_NEXT_OPERATOR = re.compile(_SYMBOL, re.IGNORECASE)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
-_VALUE = re.compile(r"(.*?)(?=\s+AND\s|\s+THEN\s|\s*$)", re.IGNORECASE | re.DOTALL)
+_VALUE_END = re.compile(r"\s(?:AND|THEN)\s", re.IGNORECASE)
 _OPEN, _CLOSE, _COMMA = map(re.compile, (r"\s*\{\s*", r"\s*\}", r"\s*,\s*"))
 _QUOTED_LEVEL = re.compile(r'"((?:[^"]|"")*)"(?=\s*[,}])')
 _BARE_LEVEL = re.compile(r"[^,{}\s][^,{}]*")
@@ -204,11 +206,11 @@ class _LineReader:
         if quoted:
             name = quoted[1].replace('""', '"')
         else:
-            end = _OPERATOR.search(self.text, self.at)
+            end = _NEXT_OPERATOR.search(self.text, self.at)
             name = self.text[self.at : end.start()] if end else ""
             if not name.strip() or re.search(r"(?:^|\s)(?:AND|THEN)\s", name):
                 raise self.fail("a feature, an operator and a value")
-            self.at += len(name)
+            self.at += len(name.rstrip())
             name = name.strip()
         if self.names is None or name in self.names:
             return name
@@ -235,10 +237,12 @@ class _LineReader:
         quoted = self.take(_QUOTED)
         if quoted:
             return quoted[1].replace('""', '"')
-        m = self.take(_VALUE)
-        if m is None or not m[1].strip():
+        end = _VALUE_END.search(self.text, self.at)
+        value = self.text[self.at : end.start() if end else len(self.text)].rstrip()
+        if not value.strip():
             raise self.fail("a value")
-        return m[1].strip()
+        self.at += len(value)
+        return value.strip()
 
     def levels(self) -> tuple[str, ...]:
         if self.take(_OPEN) is None:
@@ -256,10 +260,11 @@ class _LineReader:
         return tuple(out)
 
     def outcome(self) -> str:
-        operator = _OPERATOR.search(self.text, self.at)
+        operator = _NEXT_OPERATOR.search(self.text, self.at)
         if operator is None or operator[1].lower() not in ("in", "=", "=="):
             raise self.fail("a target, 'in' and '{class}'")
-        self.at = operator.end()
+        self.at = operator.start()
+        self.take(_OPERATOR)
         if operator[1].lower() != "in":
             if quoted := self.take(_QUOTED):
                 return quoted[1].replace('""', '"')
