@@ -92,6 +92,23 @@ def test_negative_confirmation_still_gives_a_session():
     e.session().result()
 
 
+def test_sessions_are_saved_and_resumed_and_profiles_carry_over(explanation, tmp_path):
+    session = explanation.session().prefer(1, 0)
+    session.save(tmp_path / "s.json")
+    again = explanation.resume(tmp_path / "s.json")
+    assert again.statements == session.statements
+    assert again.result().ranking == session.result().ranking
+    with pytest.raises(ExplainError, match="resume"):
+        type(session).load(tmp_path / "s.json")
+    with pytest.raises(ExplainError, match="resume"):
+        type(session).from_dict(session.to_dict())
+    profile = rl.Profile(name="Ada").remember(session, "row 120")
+    fresh = explanation.session(profile=profile)
+    assert fresh.statements == ()
+    ranking = fresh.result().ranking
+    assert ranking.index(1) < ranking.index(0)
+
+
 def test_json_round_trip(explanation, tmp_path):
     path = explanation.to_json(tmp_path / "e.json")
     again = rl.Explanation.from_json(path)

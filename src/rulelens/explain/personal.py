@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rulelens.errors import ExplainError
 from rulelens.explain.explanation import Explanation
@@ -127,6 +127,25 @@ class ExplanationSession(PreferenceSession):
         )
         found[0]._set_aside = found[1]
         return found[0]
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Not here: a saved session holds no rules. Use ``explanation.resume(path)``."""
+        raise ExplainError(
+            "A saved session does not hold the rules that it speaks of. Use "
+            "explanation.resume(path), or PreferenceSession.from_dict for the numbers alone."
+        )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        criteria: Criteria | pd.DataFrame | None = None,
+        *,
+        missing: Literal["error", "set_aside"] = "error",
+    ) -> Self:
+        """Not here: a saved session holds no rules. Use ``explanation.resume(path)``."""
+        return cls.from_dict(None)
 
     def __repr__(self) -> str:
         return f"<ExplanationSession: {len(self.explanation)} rules, {len(self.statements)} said>"
