@@ -129,7 +129,7 @@ class ExplanationSession(PreferenceSession):
         return found[0]
 
     @classmethod
-    def from_dict(cls, data: Any) -> Self:
+    def from_dict(cls, data: Any) -> Self:  # noqa: ARG003
         """Not here: a saved session holds no rules. Use ``explanation.resume(path)``."""
         raise ExplainError(
             "A saved session does not hold the rules that it speaks of. Use "
@@ -139,10 +139,10 @@ class ExplanationSession(PreferenceSession):
     @classmethod
     def load(
         cls,
-        path: str | Path,
-        criteria: Criteria | pd.DataFrame | None = None,
+        path: str | Path,  # noqa: ARG003
+        criteria: Criteria | pd.DataFrame | None = None,  # noqa: ARG003
         *,
-        missing: Literal["error", "set_aside"] = "error",
+        missing: Literal["error", "set_aside"] = "error",  # noqa: ARG003
     ) -> Self:
         """Not here: a saved session holds no rules. Use ``explanation.resume(path)``."""
         return cls.from_dict(None)
