@@ -20,7 +20,7 @@ from rulelens.graph.layout import (
     shared_order,
 )
 from rulelens.graph.uncertainty import Correction, GraphTest
-from rulelens.plots.text import PLAIN, plain, wrap
+from rulelens.plots.text import PLAIN, inches, plain, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,11 +168,13 @@ def draw(
     """Draw what `rulelens.graph.layout.drawing` has laid out; see `plot_graph`."""
     from matplotlib.patches import Circle
 
-    longest = max((_inches(plain(n.name, width=_LETTERS)) for n in picture.nodes), default=0.0)
+    names = [plain(n.name, width=_LETTERS) for n in picture.nodes]
+    longest = max((inches(name, _FONT) for name in names), default=0.0) + 0.12
     if ax is None:
         import matplotlib.pyplot as plt
 
-        wide = max(_SIDE + (2 * longest if len(picture.nodes) > 2 else 1.0), 5.0)
+        beside = 2 * longest if len(picture.nodes) > 2 else max(longest, 1.0)
+        wide = max(_SIDE + beside, 5.0)
         high = _SIDE + 0.75 + 0.35 * (title is not None)
         figure = plt.figure(figsize=(wide, high))
         ax = figure.add_axes((0.01, 0.7 / high, 0.98, _SIDE / high))
@@ -206,16 +208,12 @@ def draw(
     if not picture.nodes:
         ax.text(0.5, 0.5, "no features", ha="center", va="center", color=TEXT)
     figure_ = ax.get_figure(root=True)
-    inches = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
-    caption = wrap(picture.caption(guide=guide), max(int(inches * 72 / (0.55 * _SMALL)), 20))
+    wide = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
+    caption = wrap(picture.caption(guide=guide), max(wide, 1.0), _SMALL)
     ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **PLAIN)
     if title is not None:
         ax.set_title(plain(title), **PLAIN)
     return ax
-
-
-def _inches(text: str, font: float = _FONT) -> float:
-    return 0.56 * font / 72 * len(text) + 0.12
 
 
 def _fit(ax: Axes, picture: GraphDrawing, longest: float) -> tuple[float, int, float]:
@@ -237,10 +235,12 @@ def _fit(ax: Axes, picture: GraphDrawing, longest: float) -> tuple[float, int, f
         room = wide - 2 * (longest - 0.12) * font / _FONT - 0.24
         if room < 0.5 * unit:
             room = 0.5 * unit
-            letters = max(int(((wide - room) / 2 - 0.12) / _inches("x", font) * 2), 5)
+            letters = _fitting(picture, (wide - room) / 2 - 0.12, font)
         unit = min(unit, room + (1 - 2 * RADIUS) * unit)
     elif len(picture.nodes) == 2:
         unit = min(unit, wide * 0.6)
+        # Names stand under their nodes: within the picture, and apart from each other.
+        letters = _fitting(picture, min(wide - 2 * RADIUS * unit, 2 * RADIUS * unit) - 0.1, font)
     ax.set_xlim(0.5 - wide / unit / 2, 0.5 + wide / unit / 2)
     ax.set_ylim(0.5 - high / unit / 2, 0.5 + high / unit / 2)
     ax.set_aspect("equal", adjustable="box")
@@ -249,6 +249,16 @@ def _fit(ax: Axes, picture: GraphDrawing, longest: float) -> tuple[float, int, f
     for spine in ax.spines.values():
         spine.set_visible(False)
     return unit, letters, font
+
+
+def _fitting(picture: GraphDrawing, room: float, font: float) -> int:
+    """How many letters every name may have to fit into so many inches; 5 at the least."""
+    letters = _LETTERS
+    while letters > 5 and any(
+        inches(plain(n.name, width=letters), font) > room for n in picture.nodes
+    ):
+        letters -= 1
+    return letters
 
 
 def _write_name(ax: Axes, node: DrawnNode, radius: float, letters: int, font: float) -> None:

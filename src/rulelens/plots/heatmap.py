@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.plots.text import PLAIN, plain
+from rulelens.plots.text import PLAIN, inches, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,8 @@ def plot_heatmap(
     order = np.argsort(-importance, kind="stable")[:top]
     names = [graph.features[i] for i in order]
     A = graph.adjacency[np.ix_(order, order)]
-    ax = _axes(ax, names, _BARS + 0.6)
+    hidden = len(importance) - len(order)
+    ax = _axes(ax, names, _BARS + 0.6, caption=hidden > 0)
     n = len(names)
     _squares(ax, A, names, numbers="{:.1f}")
     # Bars in the same axes, right of the squares: they need no room beside them.
@@ -61,7 +62,6 @@ def plot_heatmap(
         ax.text(end, row, f"{value:.1f}", va="center", fontsize=7, color=_TEXT)
     ax.text(n, -0.7, "importance", va="bottom", fontsize=8, color=_TEXT)
     ax.set_xlim(-0.5, n + _BARS)
-    hidden = len(importance) - len(order)
     if hidden:
         rest = importance.sum() - importance[order].sum()
         ax.set_xlabel(f"not shown: {hidden} features with {rest:.3g} of 100", fontsize=8)
@@ -87,26 +87,35 @@ def plot_distances(
     matplotlib Axes
     """
     names = [str(n) for n in distances.index]
-    ax = _axes(ax, names, 0.0)
+    ax = _axes(ax, names, 0.0, caption=False)
     _squares(ax, distances.to_numpy(dtype=float), names, "{:.0f}")
     if title is not None:
         ax.set_title(plain(title), **PLAIN)
     return ax
 
 
-def _axes(ax: Axes | None, names: list[str], extra: float) -> Axes:
-    """Axes as given, or a new figure with room for the names; `extra` cells at the right."""
+def _axes(ax: Axes | None, names: list[str], extra: float, *, caption: bool) -> Axes:
+    """Axes as given, or a new figure with room for the names; `extra` cells at the right.
+
+    A caption stands below the names and needs room of its own.
+    """
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    letters = max((len(plain(name, width=26)) for name in names), default=1)
-    label = 0.56 * 9 / 72 * letters + 0.25
+    longest = max((inches(plain(name, width=26), _letters(names)) for name in names), default=0.1)
+    label = longest + 0.25
     cell = 0.3 if len(names) <= 40 else 0.16
     grid = max(cell * len(names), 1.2)
-    wide, high = label + grid + cell * extra + 0.3, label + grid + 0.75
+    below = label + (0.3 if caption else 0.0)
+    wide, high = label + grid + cell * extra + 0.3, below + grid + 0.75
     figure = plt.figure(figsize=(wide, high))
-    return figure.add_axes((label / wide, label / high, (grid + cell * extra) / wide, grid / high))
+    return figure.add_axes((label / wide, below / high, (grid + cell * extra) / wide, grid / high))
+
+
+def _letters(names: list[str]) -> float:
+    """Font size of names, in points."""
+    return 9.0 if len(names) <= 40 else 5.0
 
 
 def _squares(ax: Axes, values: NDArray[np.float64], names: list[str], numbers: str) -> None:
@@ -141,7 +150,7 @@ def _squares(ax: Axes, values: NDArray[np.float64], names: list[str], numbers: s
     labels = [plain(name, width=26) for name in names]
     ax.set_xticks(range(n), labels, rotation=90, **PLAIN)
     ax.set_yticks(range(n), labels, **PLAIN)
-    ax.tick_params(length=0, labelsize=9 if n <= 40 else 5)
+    ax.tick_params(length=0, labelsize=_letters(names))
     ax.set_xlim(-0.5, n - 0.5)
     ax.set_ylim(n - 0.5, -0.5)
     ax.set_aspect("equal", adjustable="box")

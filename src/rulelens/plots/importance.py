@@ -84,7 +84,8 @@ def plot_importance(
     ax.set_ylim(len(order) - 0.5, -0.5)
     hidden = len(importance) - len(order)
     rest = importance.sum() - importance[order].sum()
-    note = f" ({hidden} more features: {rest:.3g})" if hidden else ""
+    # On two lines: beside long names little room is left.
+    note = f"\n({hidden} more features: {rest:.3g})" if hidden else ""
     ax.set_xlabel(f"importance, of 100{note}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower right", frameon=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 from functools import cache
 from typing import Any
@@ -55,6 +54,47 @@ def _characters(names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(font_manager.get_font(p).get_charmap()) for p in paths)
 
 
-def wrap(text: str, width: int) -> str:
-    """Text in lines of at most `width` characters, each made plain."""
-    return "\n".join(plain(line) for line in textwrap.wrap(text, width)) or ""
+def inches(text: str, size: float) -> float:
+    """Width of a text that is `plain`, in inches, at a font size in points.
+
+    Letters differ: forty capitals take twice the room of forty small ones.
+
+    Examples
+    --------
+    >>> inches("WWWW", 9) > 2 * inches("iiii", 9)
+    True
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    # 5 % more than the outline: on a screen letters are fitted to whole pixels.
+    wide, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)
+    return 1.05 * float(wide) / 72
+
+
+def wrap(text: str, room: float, size: float) -> str:
+    """Text in lines that fit into `room` inches, each made plain; longer words are cut.
+
+    Examples
+    --------
+    >>> wrap("two words", 0.5, 9)
+    'two\\nwords'
+    """
+    lines: list[str] = []
+    for word in plain(text).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and inches(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(fitting(word, room, size))
+    return "\n".join(lines)
+
+
+def fitting(text: str, room: float, size: float) -> str:
+    """Plain text, cut in its middle to fit into `room` inches; five letters at the least."""
+    letters = len(text)
+    out = plain(text, width=letters)
+    while letters > 5 and inches(out, size) > room:
+        letters -= 1
+        out = plain(text, width=letters)
+    return out
