@@ -18,10 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from rulelens.core.conditions import Interval
-from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
-from rulelens.core.schema import Schema
 from rulelens.errors import RulelensWarning
 from rulelens.graph.distance import distance_matrix
 from rulelens.graph.drift import mean_spearman
@@ -36,10 +33,7 @@ DEPTHS = {"3 to 15": range(3, 16), "4 to 30 (the grid)": GRID["max_depth"]}
 
 
 def ripper_rules(X: pd.DataFrame, y: pd.Series) -> RuleSet | None:
-    """Rules of wittgenstein's RIPPER for the class True; None where it is not installed.
-
-    It cuts a number into bins open below and closed above, and writes the first as ``"<1.0"``.
-    """
+    """Rules of wittgenstein's RIPPER for the class True; None where it is not installed."""
     try:
         from wittgenstein import RIPPER
     except ImportError:
@@ -48,25 +42,12 @@ def ripper_rules(X: pd.DataFrame, y: pd.Series) -> RuleSet | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = RIPPER(random_state=0)
-        model.fit(X, y.astype(str), pos_class="True")
+        model.fit(X, y, pos_class=True)
         fires = np.asarray(model.predict(X))
-    rules = RuleSet.from_rules(
-        [Rule([(c.feature, _bin(c.val)) for c in r.conds], True) for r in model.ruleset_.rules],
-        Schema.numeric(list(X.columns)),
-        outcomes=[False, True],
-    )
+    rules = extract_rules(model, X)
     if not np.array_equal(rules.coverage(X).any(axis=1), fires):
         raise SystemExit("The rules read from RIPPER do not select the rows that it selects.")
     return rules
-
-
-def _bin(text: str) -> Interval:
-    if text.startswith("<"):
-        return Interval(high=float(text[1:]), high_closed=True)
-    if text.startswith(">"):
-        return Interval(low=float(text[1:]))
-    low, high = text.split(" - ")
-    return Interval(float(low), float(high), high_closed=True)
 
 
 def main() -> None:

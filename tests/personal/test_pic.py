@@ -9,12 +9,16 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 
 from rulelens.errors import OptionError, RulelensWarning, TableError
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.pic import PIC
+from rulelens.preference.profile import Profile
+from rulelens.preference.session import PreferenceSession
 
 
 @st.composite
@@ -305,13 +309,64 @@ def test_criteria_of_a_rows_rules():
         "recall",
         "brevity",
     ]
-    assert len(criteria) == (result.row == 1).sum()
+    mine = [result.rules[int(i)] for i in result.index[result.row == 1]]
+    assert list(criteria.index) == [str(r) for r in mine if r.outcome == mine[0].outcome]
+    assert list(result.criteria(1, every_outcome=True).index) == [str(r) for r in mine]
     assert criteria.index[0] == str(result.rules[int(result.best[1])])
     assert ((criteria >= 0) & (criteria <= 1)).all().all()
     first = criteria.iloc[0]
     assert first["brevity"] == 1 - first[["precision", "c"]].sum() / 2
     with pytest.raises(OptionError, match="no row 9"):
         result.criteria(9)
+
+
+def test_a_criterion_means_the_same_for_every_row():
+    """A figure was renamed only where a rule of the row used a feature of the same name."""
+    X = pd.DataFrame({"recall": ["a", "b"] * 20, "c": ["p"] * 20 + ["q"] * 20})
+    y = np.where(X["c"] == "p", "no", np.where(X["recall"] == "a", "yes", "no"))
+    result = FastPIC(1).fit(X, y).explain(X)
+    columns = [set(result.criteria(row).columns) for row in range(len(X))]
+    assert {"recall"} in [c & {"recall"} for c in columns]
+    assert {"recall of the rule"} == set.intersection(*columns) - {"precision", "brevity"}
+
+
+def test_rules_that_suit_a_person_better_come_first(tmp_path):
+    """What was said about one row's rules ranks those of the next, also from a saved profile."""
+    data = load_wine(as_frame=True)
+    model = FastPIC(max_length=2).fit(data.data, data.target)
+    few = model.explain(data.data.iloc[[0, 100]], runners_up=10)
+    first, second = few.criteria(0), few.criteria(1)
+    session = PreferenceSession(first)
+    own, wanted = first.index[0], next(r for r in first.index if "proline" in r)
+    session.prefer(wanted, own)
+    ranking = session.result().ranking
+    assert ranking.index(wanted) < ranking.index(own)
+    profile = Profile(name="Ada").remember(session, "row 0")
+    profile.save(tmp_path / "ada.json")
+    known = Profile.load(tmp_path / "ada.json").session(second).result()
+    assert known.ranking == profile.session(second).result().ranking
+    assert sorted(known.ranking) == sorted(second.index)
+    # What she liked is a rule on proline: here, too, and although another is more accurate.
+    assert "proline" in known.ranking[0]
+    assert "proline" not in second.index[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "ensemble"), [("sigmoid", True), ("sigmoid", False), ("isotonic", True)]
+)
+def test_probabilities_can_be_calibrated(method, ensemble):
+    data = load_breast_cancer(as_frame=True)
+    X, new, y, truth = train_test_split(
+        data.data, np.array(["bad", "good"])[data.target], random_state=0
+    )
+    plain = FastPIC(max_length=2).fit(X, y)
+    model = CalibratedClassifierCV(FastPIC(max_length=2), method=method, ensemble=ensemble)
+    model.fit(X, y)
+    shares = model.predict_proba(new)
+    assert shares.shape == (len(new), 2)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert log_loss(truth, shares) < log_loss(truth, plain.predict_proba(new))
+    assert np.mean(model.predict(new) == truth) >= np.mean(plain.predict(new) == truth) - 0.02
 
 
 def test_a_row_without_any_known_item_says_so():

@@ -119,26 +119,34 @@ class PersonalRules:
             }
         )
 
-    def criteria(self, row: int = 0) -> pd.DataFrame:
+    def criteria(self, row: int = 0, *, every_outcome: bool = False) -> pd.DataFrame:
         """What a person may weigh in a row's rules, for ``PreferenceSession``: higher is better.
 
         Parameters
         ----------
         row : int
             Position of a row; ask for its runners-up, or there is nothing to choose from.
+        every_outcome : bool
+            Also rules that speak for another class than the row's own rule. By default they are
+            left out, because what a person prefers must not change what is predicted.
 
         Returns
         -------
         DataFrame
             One line a rule, its text as the index. Columns: 1 or 0 for each feature that some
             of the rules use; precision; recall; brevity (1 for a rule without conditions, 0 for
-            one on every feature).
+            one on every feature). If the table has a feature of such a name, the figure is
+            called "precision of the rule", in all rows alike.
         """
         import pandas as pd
 
-        mine = self.index[self.row == row]
-        if not len(mine):
+        entries = np.flatnonzero(self.row == row)
+        if not len(entries):
             raise OptionError(f"There is no row {row}: the rows are 0 to {self.row.max()}.")
+        if not every_outcome:
+            outcome = self.rules.outcome[self.index[entries]]
+            entries = entries[outcome == outcome[0]]
+        mine = self.index[entries]
         presence = self.rules.presence[mine]
         names = self.rules.schema.names
         columns: dict[str, NDArray[np.float64]] = {
@@ -146,12 +154,15 @@ class PersonalRules:
             for j in np.flatnonzero(presence.any(axis=0))
         }
         figures = {
-            "precision": self.precision[self.row == row],
-            "recall": self.recall[self.row == row],
+            "precision": self.precision[entries],
+            "recall": self.recall[entries],
             "brevity": 1 - self.rules.lengths[mine] / max(len(names), 1),
         }
         for name, values in figures.items():
-            columns[name if name not in columns else f"{name} of the rule"] = values
+            # Not what this row's rules use decides: a name must mean the same for every row.
+            while name in names:
+                name += " of the rule"
+            columns[name] = values
         texts = [str(self.rules[int(i)]) for i in mine]
         return pd.DataFrame(columns, index=pd.Index(texts, name="rule"))
 
