@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/engine_lattice.py
 
-Reads heloc.csv.gz from the folder in RULELENS_DATA (default ../shared/data). Labels are a
+Reads heloc.csv.gz from the folder in RULELENS_DATA. Labels are a
 small neural network's, three bins a feature, as in the paper on preference-learned
 explanations. CPU milliseconds a row, mean over 200 rows, one thread; the reference counts
 every set of items by comparing the training rows with boolean masks.
@@ -25,7 +25,9 @@ from rulelens.bits.lattice import ItemTable, qualifying_itemsets
 from rulelens.discretize.cuts import Binning
 from rulelens.frames import read_labels, read_table
 
-DATA = Path(os.environ.get("RULELENS_DATA", Path(__file__).parent / "../../shared/data"))
+if "RULELENS_DATA" not in os.environ:
+    raise SystemExit("Set RULELENS_DATA to the folder with the data sets.")
+DATA = Path(os.environ["RULELENS_DATA"])
 LIMITS = {3: 1.5, 5: 30.0}
 
 

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/engine_rules.py
 
-Reads heloc.csv.gz from the folder in RULELENS_DATA (default ../shared/data). CPU seconds of
+Reads heloc.csv.gz from the folder in RULELENS_DATA. CPU seconds of
 one thread. The reference asks every row about every condition, as the usual pandas
 formulation does (``frame.query`` a rule, once more for each condition left out); it is
 measured on a few rules and given per rule.
@@ -21,7 +21,9 @@ from rulelens.core.rule import Rule
 from rulelens.frames import read_labels, read_table
 from rulelens.graph.relevance import relevances
 
-DATA = Path(os.environ.get("RULELENS_DATA", Path(__file__).parent / "../../shared/data"))
+if "RULELENS_DATA" not in os.environ:
+    raise SystemExit("Set RULELENS_DATA to the folder with the data sets.")
+DATA = Path(os.environ["RULELENS_DATA"])
 
 
 def covered_rows(rule: Rule, frame: pd.DataFrame) -> np.ndarray:

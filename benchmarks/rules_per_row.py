@@ -68,6 +68,8 @@ def measure(folder: Path) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    default = os.environ.get("RULELENS_DATA", "../shared/data")
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RULELENS_DATA")
+    if folder is None:
+        raise SystemExit("Set RULELENS_DATA to the folder with the data sets.")
     with pd.option_context("display.width", 250, "display.max_columns", 30):
-        print(measure(Path(sys.argv[1] if len(sys.argv) > 1 else default)).to_string(index=False))
+        print(measure(Path(folder)).to_string(index=False))

@@ -36,7 +36,9 @@ def walk(tree: Any, node: int = 0, path: tuple[tuple[int, bool, float], ...] = (
 
 
 def main() -> None:
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RULELENS_DATA", "../shared/data")
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("RULELENS_DATA")
+    if folder is None:
+        raise SystemExit("Set RULELENS_DATA to the folder with the data sets.")
     frame = pd.read_csv(f"{folder}/adult.csv.gz")
     X, y = frame.iloc[:, :-1], frame.iloc[:, -1]
     X = X.apply(lambda c: c if c.dtype.kind in "if" else c.astype("category").cat.codes)

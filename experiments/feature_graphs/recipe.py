@@ -46,8 +46,14 @@ class DataSet:
 def arguments(description: str) -> argparse.ArgumentParser:
     """A parser with the option --data."""
     parser = argparse.ArgumentParser(description=description)
-    default = os.environ.get("RULELENS_DATA", str(HERE.parents[1] / "../shared/data"))
-    parser.add_argument("--data", type=Path, default=Path(default), help="folder of the data sets")
+    default = os.environ.get("RULELENS_DATA")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=default,
+        required=default is None,
+        help="folder of the data sets [default: RULELENS_DATA]",
+    )
     return parser
 
 

@@ -5,7 +5,7 @@
 Ten stratified folds, shuffled with seed 0 (three for tables over 20,000 rows). In each fold
 the bins, alpha, length, least count and class weights of PIC are chosen by three inner folds of
 the training rows; the peers work on the items of the bins so chosen. Reads the folder in
-RULELENS_DATA (default ../shared/data); writes results/accuracy.csv, one line a table and method.
+RULELENS_DATA; writes results/accuracy.csv, one line a table and method.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from rulelens.personal.pic import PIC
 from rulelens.personal.tuning import PICSearch
 
 HERE = Path(__file__).parent
-DATA = Path(os.environ.get("RULELENS_DATA", HERE / "../../../shared/data"))
+if "RULELENS_DATA" not in os.environ:
+    raise SystemExit("Set RULELENS_DATA to the folder with the data sets.")
+DATA = Path(os.environ["RULELENS_DATA"])
 LARGE = 20_000
 
 
