@@ -16,6 +16,8 @@ _HOME = {
     "BlackBox": "explain.black_box",
     "bootstrap": "graph.inference",
     "CENTRALITIES": "graph.centrality",
+    "check_printed": "io.printed",
+    "class_shares": "sources.predictions",
     "Contingency": "core.contingency",
     "contrast": "personal.contrast",
     "counterfactual": "personal.contrast",
@@ -29,12 +31,14 @@ _HOME = {
     "Feature": "core.schema",
     "FEATURE_RELEVANCES": "graph.relevance",
     "FeatureGraph": "graph.feature_graph",
+    "format_rules": "io.formats",
     "FORMATS": "io.format",
     "GraphDifference": "graph.comparison",
     "Interval": "core.conditions",
     "MEASURES": "core.measures",
     "Membership": "core.conditions",
     "Missing": "core.conditions",
+    "parse_rules": "io.formats",
     "permutation_test": "graph.inference",
     "PersonalExplanation": "explain.personal",
     "PIC": "personal.pic",
@@ -46,10 +50,12 @@ _HOME = {
     "plot_graph": "plots.graph",
     "plot_heatmap": "plots.heatmap",
     "plot_importance": "plots.importance",
+    "predict_rules": "sources.predictions",
     "PreferenceResult": "preference.ranking",
     "PreferenceSession": "preference.session",
     "Profile": "preference.profile",
     "PROJECTIONS": "graph.projections",
+    "raw_scores": "sources.predictions",
     "read_rules": "io.formats",
     "read_schema": "frames",
     "read_table": "frames",
@@ -90,7 +96,8 @@ if TYPE_CHECKING:
     from rulelens.graph.projections import PROJECTIONS
     from rulelens.graph.relevance import FEATURE_RELEVANCES
     from rulelens.io.format import FORMATS
-    from rulelens.io.formats import read_rules, write_rules
+    from rulelens.io.formats import format_rules, parse_rules, read_rules, write_rules
+    from rulelens.io.printed import check_printed
     from rulelens.personal.contrast import contrast, counterfactual
     from rulelens.personal.fast_pic import FastPIC
     from rulelens.personal.pic import PIC
@@ -105,6 +112,7 @@ if TYPE_CHECKING:
     from rulelens.preference.ranking import PreferenceResult
     from rulelens.preference.session import PreferenceSession
     from rulelens.sources.extract import SOURCES, extract_rules
+    from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 
 
 def __getattr__(name: str) -> object:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from source_tables import edge_rows, mixed, numbers
+from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 
 from rulelens.errors import ModelError
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import predict, raw_scores
+from rulelens.sources.predictions import predict_rules, raw_scores
 
 cb = pytest.importorskip("catboost", reason="needs the package catboost")
 
@@ -44,7 +44,7 @@ def test_numbers(classes: int, missing: float, policy: str, nan_mode: str) -> No
         rows = rows.mask(np.random.default_rng(0).random(rows.shape) < 0.3)
     raw = model.predict(rows, prediction_type="RawFormulaVal")
     assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
-    assert (predict(rules, rows) == model.predict(rows).ravel()).all()
+    assert (predict_rules(rules, rows) == model.predict(rows).ravel()).all()
     covered = rules.coverage(rows)
     for t in range(5):
         fires = covered[:, rules.provenance["tree"] == t].sum(axis=1)
@@ -62,11 +62,93 @@ def test_without_names_and_with_an_early_stop() -> None:
     assert raw_scores(rules, X) == pytest.approx(raw, abs=1e-9)
 
 
+def levels_table(seed: int, n: int = 400) -> tuple[pd.DataFrame, Any]:
+    """Numbers with holes, text levels of all lengths, whole numbers as levels, and booleans."""
+    rng = np.random.default_rng(seed)
+    words = ["", "a", "ü∑", "nan", "it's", "seventeen letters", "x" * 40, "long " * 30, "3"]
+    frame = pd.DataFrame(
+        {
+            "flag": rng.choice([True, False], n),
+            "x": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "word": rng.choice(words, n),
+            "code": pd.Categorical(rng.choice([-5, 0, 3, 12345678901], n)),
+            "z": rng.normal(size=n),
+        }
+    )
+    score = frame["z"] * (frame["word"].str.len() > 3) + (frame["code"] == 3) * frame["x"].fillna(2)
+    y = np.digitize(score + frame["flag"] * rng.normal(size=n), [-0.3, 0.6])
+    return frame, y
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
+def test_levels_that_the_model_asks_for_one_by_one(classes: int, policy: str) -> None:
+    X, y = levels_table(0)
+    y = np.minimum(y, classes - 1)
+    model = make(
+        iterations=12,
+        grow_policy=policy,
+        cat_features=["flag", "word", "code"],
+        one_hot_max_size=20,
+    ).fit(X, y)
+    rules = extract_rules(model, X[["z", "code", "word", "x", "flag"]])
+    assert [f.kind for f in rules.schema] == [
+        "boolean",
+        "numeric",
+        "categorical",
+        "categorical",
+        "numeric",
+    ]
+    split = {rules.schema.names[f] for f in rules.conditions.feature}
+    assert split == set(X.columns)
+    rows = edge_rows(rules, X)
+    raw = model.predict(rows, prediction_type="RawFormulaVal")
+    assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
+    assert (predict_rules(rules, rows) == model.predict(rows).ravel()).all()
+    if classes == 2:
+        leaf = one_rule_of_each_tree(rules, rows)
+        theirs = model.calc_leaf_indexes(rows)
+        for ours, own in zip(leaf.T, theirs.T, strict=True):
+            pairs = set(zip(ours.tolist(), own.tolist(), strict=True))
+            assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+def test_levels_never_seen_before_go_where_the_model_sends_them() -> None:
+    X, y = levels_table(1)
+    model = make(cat_features=["flag", "word", "code"], one_hot_max_size=20).fit(X, y > 0)
+    rules = extract_rules(model, X)
+    rows = X.assign(word="never seen")
+    raw = model.predict(rows, prediction_type="RawFormulaVal")
+    assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
+
+
+def test_levels_without_names_of_features() -> None:
+    X, y = levels_table(2)
+    model = make(cat_features=[0, 2, 3], one_hot_max_size=20).fit(X.to_numpy(object), y > 0)
+    rules = extract_rules(model, X)
+    raw = model.predict(X.to_numpy(object), prediction_type="RawFormulaVal")
+    assert raw_scores(rules, X) == pytest.approx(raw, abs=1e-9)
+
+
+def test_levels_that_cannot_be_told() -> None:
+    X, y = levels_table(3)
+    model = make(cat_features=["flag", "word", "code"], one_hot_max_size=20).fit(X, y > 0)
+    with pytest.raises(ModelError, match="keeps only their hashes"):
+        extract_rules(model)
+    with pytest.raises(ModelError, match="keeps only their hashes"):
+        extract_rules(model, X[X["word"].isin(["a", "3"])])
+    with pytest.raises(ModelError, match=r"'code' is numeric in the table.*astype"):
+        extract_rules(model, X.astype({"code": int}))
+    half = pd.Categorical(X["code"].astype(float) + 0.5)
+    with pytest.raises(ModelError, match="decimal point"):
+        extract_rules(model, X.assign(code=half))
+
+
 def test_what_is_refused() -> None:
     X, y = mixed(0, missing=0.0)
     X = X.astype({"colour": str, "grade": str})
     model = make().fit(X, y, cat_features=["colour", "grade"])
-    with pytest.raises(ModelError, match="statistics or hashes of its levels"):
+    with pytest.raises(ModelError, match="one_hot_max_size"):
         extract_rules(model)
     with pytest.raises(ModelError, match="is not fitted"):
         extract_rules(make())

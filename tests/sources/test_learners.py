@@ -14,7 +14,7 @@ from rulelens.core.conditions import Interval
 from rulelens.core.schema import Feature
 from rulelens.errors import ModelError
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import class_shares, predict, raw_scores
+from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 from rulelens.sources.wittgenstein import condition_of
 
 NAMES = ["a", "b_c", "ü", "d", "e"]
@@ -55,7 +55,7 @@ def test_rulefit(imodels: Any, seed: int) -> None:
     p = model.predict_proba(rows)
     expected = np.log(p[:, 1] / p[:, 0])
     assert raw_scores(rules, rows) == pytest.approx(expected, abs=1e-6)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 def test_rulefit_with_linear_terms_is_refused(imodels: Any) -> None:
@@ -86,7 +86,7 @@ def test_figs(imodels: Any, classes: int) -> None:
     assert np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) == pytest.approx(
         model.predict_proba(rows), abs=1e-9
     )
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("name", ["GreedyRuleListClassifier", "OneRClassifier"])
@@ -97,7 +97,7 @@ def test_rule_lists(imodels: Any, name: str) -> None:
     rules = extract_rules(model, X)
     assert rules.ordered
     rows = edge_rows(rules, X, n=400)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_models_that_are_scikit_learn_underneath(imodels: Any, name: str) -> Non
         warnings.simplefilter("ignore")
         expected = model.predict(X)
         shares = model.predict_proba(X)
-    assert (predict(rules, X).astype(int) == expected).all()
+    assert (predict_rules(rules, X).astype(int) == expected).all()
     if name != "BoostedRulesClassifier":
         assert class_shares(rules, X) == pytest.approx(shares, abs=1e-12)
 
@@ -140,7 +140,7 @@ def test_wittgenstein(lw: Any, name: str, seed: int) -> None:
         rows = X.assign(**{"a b": np.round(X["a b"], 2)})
         for r in (X, rows):
             expected = np.where(model.predict(r), "good", "not good")
-            assert (predict(rules, r) == expected).all()
+            assert (predict_rules(rules, r) == expected).all()
     assert rules.default == "not good"
     assert extract_rules(model, None).schema.names == ("a b", "c", "n", "flag")
 

@@ -11,7 +11,7 @@ from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 
 from rulelens.errors import ModelError
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import predict, raw_scores
+from rulelens.sources.predictions import predict_rules, raw_scores
 
 lgb = pytest.importorskip("lightgbm", reason="needs the extra rulelens[boost]")
 
@@ -27,7 +27,7 @@ def check(model: Any, rules: Any, rows: Any) -> None:
     assert (one_rule_of_each_tree(rules, rows) == leaves).all()
     raw = model.predict(rows, raw_score=True)
     assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -33,7 +33,7 @@ from source_tables import edge_rows, mixed, numbers
 
 from rulelens.errors import ModelError, UnsupportedModelError
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import class_shares, predict, raw_scores
+from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 
 NAMES = ["a", "b c", "ü", "d", "e"]
 
@@ -133,7 +133,7 @@ def test_column_transformers(onehot: Any, seed: int) -> None:
             assert (class_shares(rules, rows) == model.predict_proba(rows)).all()
         else:
             assert raw_scores(rules, rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
-        assert (predict(rules, rows) == model.predict(rows)).all()
+        assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 def test_levels_and_values_never_seen() -> None:
@@ -168,7 +168,7 @@ def test_without_a_table() -> None:
     )
     rules = extract_rules(model)
     assert [f.kind for f in rules.schema].count("categorical") == 2
-    assert (predict(rules, X) == model.predict(X)).all()
+    assert (predict_rules(rules, X) == model.predict(X)).all()
 
 
 def test_selections_unions_and_columns_by_position() -> None:
@@ -180,7 +180,7 @@ def test_selections_unions_and_columns_by_position() -> None:
     model = make_pipeline(pick, steps, SelectKBest(k=5), DecisionTreeClassifier(random_state=0))
     model.fit(X, y)
     rules = extract_rules(model)
-    assert (predict(rules, X) == model.predict(X)).all()
+    assert (predict_rules(rules, X) == model.predict(X)).all()
 
 
 def test_columns_named_by_a_selector_and_boolean_columns() -> None:
@@ -202,14 +202,14 @@ def test_pandas_output_between_the_steps() -> None:
     model = make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0))
     model.set_output(transform="pandas").fit(frame_of(X), y)
     rules = extract_rules(model, frame_of(X))
-    assert (predict(rules, frame_of(X)) == model.predict(frame_of(X))).all()
+    assert (predict_rules(rules, frame_of(X)) == model.predict(frame_of(X))).all()
 
 
 def test_a_search() -> None:
     X, y = numbers(8)
     model = make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0))
     search = GridSearchCV(model, {"decisiontreeclassifier__max_depth": [2, 4]}, cv=2).fit(X, y)
-    assert (predict(extract_rules(search), X) == search.predict(X)).all()
+    assert (predict_rules(extract_rules(search), X) == search.predict(X)).all()
     assert extract_rules(search) == extract_rules(search.best_estimator_)
 
 

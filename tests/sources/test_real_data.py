@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from source_tables import edge_rows
 
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import class_shares, predict, raw_scores
+from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 
 pytestmark = pytest.mark.data
 SETS = {"hepatitis": "Class", "breast_cancer": "Class", "adult": "income"}
@@ -82,7 +82,7 @@ def test_pipelines(data_dir: Path, name: str, kind: str) -> None:
     model = prepared(final).fit(X, y)
     rules = extract_rules(model, X)
     rows = edge_rows(rules, X, n=1000)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
     if kind == "forest":
         assert (class_shares(rules, rows) == model.predict_proba(rows)).all()
     else:
@@ -107,7 +107,7 @@ def test_boosting_with_levels_and_holes(data_dir: Path, name: str, kind: str) ->
     else:
         raw, close = model.predict(rows, raw_score=True), 1e-9
     assert raw_scores(rules, rows) == pytest.approx(raw, abs=close)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("name", SETS)

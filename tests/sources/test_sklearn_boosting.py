@@ -23,7 +23,7 @@ from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 from rulelens.errors import ModelError, RuleError, UnsupportedModelError
 from rulelens.frames import read_schema
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import class_shares, predict, raw_scores
+from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 
 NAMES = ["a", "b c", "ü", "d", "e"]
 
@@ -48,7 +48,7 @@ def test_gradient_boosting(classes: int, init: Any, seed: int) -> None:
         leaves = model.apply(rows).reshape(len(rows), -1)
     assert (one_rule_of_each_tree(rules, rows) == leaves).all()
     assert raw_scores(rules, rows) == pytest.approx(model.decision_function(rows), abs=1e-12)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])
@@ -80,7 +80,7 @@ def test_histogram_boosting_with_levels_and_holes(classes: int, missing: float, 
     rows = edge_rows(rules, X)
     one_rule_of_each_tree(rules, rows)
     assert raw_scores(rules, rows) == pytest.approx(model.decision_function(rows), abs=1e-10)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
     holes = rows.copy()
     for c in holes.columns:
         holes.loc[np.random.default_rng(1).random(len(holes)) < 0.3, c] = np.nan
@@ -141,7 +141,7 @@ def test_adaboost(classes: int) -> None:
         assert 2 * (votes[:, 1] - votes[:, 0]) == pytest.approx(expected, abs=1e-12)
     else:
         assert votes - (1 - votes) / (classes - 1) == pytest.approx(expected, abs=1e-12)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_forests_rebuilt(cls: type, classes: int) -> None:
     rules = extract_rules(model, frame)
     rows = edge_rows(rules, frame)
     assert (class_shares(rules, rows) == model.predict_proba(rows)).all()
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"max_features": 3}, {"max_samples": 12}])
@@ -169,7 +169,7 @@ def test_bagging(options: dict[str, Any]) -> None:
     rules = extract_rules(model)
     rows = edge_rows(rules, frame_of(X))
     assert class_shares(rules, rows) == pytest.approx(model.predict_proba(rows), abs=1e-12)
-    assert (predict(rules, rows) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows) == model.predict(rows)).all()
     assert one_rule_of_each_tree(rules, rows).shape[1] == 9
 
 

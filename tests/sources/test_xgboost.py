@@ -11,7 +11,7 @@ from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 
 from rulelens.errors import ModelError
 from rulelens.sources.extract import extract_rules
-from rulelens.sources.predictions import predict, raw_scores
+from rulelens.sources.predictions import predict_rules, raw_scores
 
 xgb = pytest.importorskip("xgboost", reason="needs the extra rulelens[boost]")
 
@@ -34,7 +34,7 @@ def check(model: Any, rules: Any, rows: Any) -> None:
     assert (one_rule_of_each_tree(rules, rows) == leaves).all()
     margin = model.predict(rows, output_margin=True)
     assert raw_scores(rules, rows) == pytest.approx(margin, abs=2e-6)
-    assert (predict(rules, rows).astype(int) == model.predict(rows)).all()
+    assert (predict_rules(rules, rows).astype(int) == model.predict(rows)).all()
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -1,7 +1,8 @@
 """Rules of CatBoost classifiers, from the JSON that a model saves.
 
-CatBoost rounds numbers to single precision and sends ``x > border`` to the right. A tree that
-asks one question on each level has leaves that no row can reach; they give no rule.
+CatBoost rounds numbers to single precision and sends ``x > border`` to the right, and so the one
+level that a split by levels asks for; a missing value or an unseen level goes to the left. A tree
+that asks one question on each level has leaves that no row can reach; they give no rule.
 """
 
 from __future__ import annotations
@@ -9,17 +10,22 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
 from rulelens.errors import ModelError
+from rulelens.sources.catboost_levels import check_split, known_levels, matching_levels
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import labels_of, schema_of
 from rulelens.sources.scores import score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
+
+_Grown: TypeAlias = tuple[Any, Any, list[Any], dict[int, Any]]
+"""Children on the left and right, the split of each node, and the values of each leaf."""
 
 
 @SOURCES.register("catboost.CatBoostClassifier")
@@ -31,26 +37,15 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
     if not model.is_fitted():
         raise ModelError("This CatBoostClassifier is not fitted. Call fit(X, y) first.")
     saved = _save(model)
-    features = saved["features_info"]
-    columns = {f["feature_index"]: f["flat_feature_index"] for f in features["float_features"]}
-    missing_right = {
-        f["feature_index"]: f["nan_value_treatment"] == "AsTrue" for f in features["float_features"]
-    }
-    names = list(model.feature_names_)
-    default = [str(i) for i in range(len(names))]
-    schema = schema_of(None if names == default else names, len(names), schema)
     grown = [_oblivious(t) for t in saved.get("oblivious_trees", [])]
     grown += [_nested(t) for t in saved.get("trees", [])]
-    arrays = [
-        Tree(
-            left,
-            right,
-            np.array([columns[s["float_feature_index"]] if s else 0 for s in splits]),
-            np.array([float(np.float32(s["border"])) if s else 0.0 for s in splits]),
-            np.array([not missing_right[s["float_feature_index"]] if s else False for s in splits]),
-        )
-        for left, right, splits, _ in grown
-    ]
+    features = saved["features_info"]
+    places = {
+        f["feature_index"]: f["flat_feature_index"]
+        for f in features.get("categorical_features", [])
+    }
+    schema = _schema(list(model.feature_names_), sorted(places.values()), schema)
+    arrays = _trees(model, grown, features.get("float_features", []), places, schema)
     leaves = leaves_of(arrays, schema, closed_left=True, float32=True)
     # The values of a leaf: one, or one a class.
     scale, bias = saved["scale_and_bias"]
@@ -71,6 +66,52 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
     )
 
 
+def _schema(names: list[str], by_level: list[int], schema: Schema | None) -> Schema:
+    """The table's schema in the model's order, with the features that it splits by levels."""
+    n = len(names)
+    if names == [str(i) for i in range(n)]:
+        known = list(schema.names) if schema is not None and len(schema) == n else names
+        levels = known_levels([known[i] for i in by_level], schema)
+        return schema_of(None, n, schema, levels=dict(zip(by_level, levels, strict=True)))
+    levels = known_levels([names[i] for i in by_level], schema)
+    return schema_of(names, n, schema, levels=dict(zip(by_level, levels, strict=True)))
+
+
+def _trees(
+    model: Any,
+    grown: list[_Grown],
+    floats: list[dict[str, Any]],
+    places: dict[int, int],
+    schema: Schema,
+) -> list[Tree]:
+    columns = {f["feature_index"]: f["flat_feature_index"] for f in floats}
+    missing_right = {f["feature_index"]: f["nan_value_treatment"] == "AsTrue" for f in floats}
+    sets: list[NDArray[np.bool_]] = []
+    set_of: dict[tuple[int, int], int] = {}
+    asked = {(s["cat_feature_index"], s["value"]) for g in grown for s in g[2] if _by_level(s)}
+    for c in sorted({c for c, _ in asked}):
+        hashes = sorted(value for k, value in asked if k == c)
+        for value, hit in matching_levels(model, schema[places[c]], hashes).items():
+            set_of[c, value] = len(sets)
+            sets.append(~hit)
+    out = []
+    for left, right, splits, _ in grown:
+        n = len(splits)
+        feature, level_set = np.zeros(n, np.int64), np.full(n, -1)
+        threshold, missing_left = np.zeros(n), np.zeros(n, dtype=bool)
+        for i, split in enumerate(splits):
+            if _by_level(split):
+                c = split["cat_feature_index"]
+                feature[i], level_set[i] = places[c], set_of[c, split["value"]]
+                missing_left[i] = True
+            elif split:
+                f = split["float_feature_index"]
+                feature[i], missing_left[i] = columns[f], not missing_right[f]
+                threshold[i] = float(np.float32(split["border"]))
+        out.append(Tree(left, right, feature, threshold, missing_left, level_set, sets))
+    return out
+
+
 def _save(model: Any) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -79,19 +120,15 @@ def _save(model: Any) -> dict[str, Any]:
     return saved
 
 
-def _check_split(split: dict[str, Any]) -> dict[str, Any]:
-    if split["split_type"] != "FloatFeature":
-        raise ModelError(
-            "The model splits a categorical feature by statistics or hashes of its levels "
-            f"({split['split_type']}), which are no conditions on the level. Encode such columns "
-            "as numbers before you fit the model."
-        )
-    return split
+def _by_level(split: dict[str, Any] | None) -> bool:
+    return split is not None and split["split_type"] == "OneHotFeature"
 
 
-def _oblivious(tree: dict[str, Any]) -> tuple[Any, Any, list[Any], dict[int, Any]]:
+def _oblivious(tree: dict[str, Any]) -> _Grown:
     """A tree that asks the same question in all nodes of a level, as nodes of a full tree."""
-    splits = [_check_split(s) for s in tree.get("splits") or []]
+    splits = tree.get("splits") or []
+    for split in splits:
+        check_split(split)
     depth = len(splits)
     n_leaves = 1 << depth
     n = 2 * n_leaves - 1
@@ -109,7 +146,7 @@ def _oblivious(tree: dict[str, Any]) -> tuple[Any, Any, list[Any], dict[int, Any
     return left, right, asked, found
 
 
-def _nested(tree: dict[str, Any]) -> tuple[Any, Any, list[Any], dict[int, Any]]:
+def _nested(tree: dict[str, Any]) -> _Grown:
     """A tree of any shape."""
     left: list[int] = []
     right: list[int] = []
@@ -119,7 +156,8 @@ def _nested(tree: dict[str, Any]) -> tuple[Any, Any, list[Any], dict[int, Any]]:
     count = 1
     for node in waiting:  # grows while it is read
         if "split" in node:
-            asked.append(_check_split(node["split"]))
+            check_split(node["split"])
+            asked.append(node["split"])
             left.append(count)
             right.append(count + 1)
             count += 2

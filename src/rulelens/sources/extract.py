@@ -49,7 +49,7 @@ def extract_rules(model: object, X: object = None) -> RuleSet:
         Provenance: ``tree`` and ``leaf``. A rule of a tree or forest carries the class that
         this tree predicts, and ``share of CLASS`` for each class; a rule of a boosted model
         carries a ``value`` that adds to a class's score, see `score_rules`.
-        `rulelens.sources.predictions` rebuilds the model's scores and predictions.
+        `raw_scores`, `class_shares` and `predict_rules` rebuild what the model says.
 
     Raises
     ------

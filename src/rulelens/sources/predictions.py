@@ -89,7 +89,7 @@ def class_shares(rules: RuleSet, X: object) -> NDArray[np.float64]:
     return averaged
 
 
-def predict(rules: RuleSet, X: object) -> NDArray[np.object_]:
+def predict_rules(rules: RuleSet, X: object) -> NDArray[np.object_]:
     """The class that the rules give each row, as the model does from which they come.
 
     Parameters
