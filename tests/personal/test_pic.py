@@ -218,6 +218,33 @@ def test_forgetting_is_as_if_never_seen(problem, chosen_options, cut, storage):
     assert grown.explain(new).to_dict() == less.explain(new).to_dict()
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_forgetting_is_exact_with_any_weights(storage, seed):
+    """Sums of weights such as 0.1 kept a rest of rounding, which reordered equal rules."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({f"f{j}": rng.choice(list("abc"), 60) for j in range(4)})
+    y = rng.choice(["u", "v"], 60)
+    w = rng.integers(1, 4, 60) * 0.1 if seed % 2 == 0 else rng.random(60)
+    model = FastPIC(3, storage=storage).fit(X, y, sample_weight=w)
+    model.forget(X[:20], y[:20], sample_weight=w[:20])
+    without = FastPIC(3, storage=storage).fit(X[20:], y[20:], sample_weight=w[20:])
+    exact = PIC(3).fit(X[20:], y[20:], sample_weight=w[20:])
+    frame = model.explain(X, runners_up=3).to_frame()
+    pd.testing.assert_frame_equal(frame, without.explain(X, runners_up=3).to_frame(), rtol=0)
+    pd.testing.assert_frame_equal(frame, exact.explain(X, runners_up=3).to_frame(), rtol=0)
+
+
+def test_nothing_is_predicted_once_all_rows_are_forgotten():
+    """The first class was given, as if it had been the most frequent one."""
+    X, y = pd.DataFrame({"c": ["a", "b"]}), ["no", "yes"]
+    model = FastPIC(1).fit(X, y).forget(X, y)
+    for ask in (model.predict, model.predict_proba, model.explain):
+        with pytest.raises(TableError, match="partial_fit"):
+            ask(X)
+    assert model.partial_fit(X, y).predict(X).tolist() == y
+
+
 def test_merge_adds_the_parts():
     X, y = load_iris(return_X_y=True, as_frame=True)
     whole = FastPIC(2).fit(X, y)

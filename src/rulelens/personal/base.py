@@ -74,10 +74,15 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = table.take(keep)
         if reset and len(keep) < len(weights):
             table = _with_levels_in_use(table)
-        return table, read_labels(labels[keep]), weights[keep]
+        return table, read_labels(labels[keep]), _exactly_summable(weights[keep])
 
     def _codes(self, X: object) -> NDArray[np.int32]:
         check_is_fitted(self, "binning_")
+        if not np.any(self.class_counts_):
+            raise TableError(
+                "No training rows are left, since all were forgotten, and so there is no rule to "
+                "give. Add rows with partial_fit, or fit anew."
+            )
         return self.binning_.codes(self._read(X, reset=False))
 
     # ------------------------------------------------------------------ learning
@@ -217,6 +222,15 @@ def class_factors(
         return np.where(totals > 0, totals.sum() / (len(totals) * known), 0.0)
     by_label = {level_key(_plain(c)): float(w) for c, w in given.items()}
     return np.array([by_label.get(level_key(c), 1.0) for c in classes.tolist()])
+
+
+def _exactly_summable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights as multiples of 2**-30, at least one of them.
+
+    Their sums are then exact in any order (up to a total of eight million), so that taking rows
+    away leaves what would have been without them, to the last bit.
+    """
+    return np.maximum(np.round(weights * 2.0**30), 1.0) / 2.0**30
 
 
 def _with_levels_in_use(table: Table) -> Table:
