@@ -239,3 +239,12 @@ def test_rules_without_printed_figures() -> None:
     rules = parse_rules("RULE 1: IF a > 1 THEN y in {k}", format="rulex")
     with pytest.raises(RuleError, match="no printed figures"):
         check_printed(rules, pd.DataFrame({"a": [1]}), ["k"])
+
+
+def test_only_plain_letters_and_digits_make_a_number() -> None:
+    """A dotted capital I is an i where case does not count, but not for float()."""
+    for text in ("İnf", "1e٣"):
+        with pytest.raises(FormatError, match="expected a number"):
+            parse_rules(f"RULE 1: IF 1 < V1 <= {text} THEN y in {{1}}", format="rulex")
+        with pytest.raises(FormatError):
+            parse_rules(f"RULE 1: IF V1 > {text} THEN y in {{1}}", format="rulex")

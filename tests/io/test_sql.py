@@ -173,6 +173,37 @@ def test_what_sql_cannot_carry_is_refused(schema: Schema, condition: Any, messag
         where_clause(Rule({schema.names[0]: condition}, 1), schema)
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "dialects"),
+    [
+        (["a", 1], ["duckdb", "postgres"]),
+        (["a", True], ["duckdb", "postgres"]),
+        ([True, 1], ["sqlite", "duckdb", "postgres"]),
+        ([1, 2.5], []),
+    ],
+)
+def test_outcomes_of_several_types(outcomes: list[Any], dialects: list[str]) -> None:
+    """DuckDB and PostgreSQL took one outcome for another, or failed, where types differ."""
+    schema = Schema([Feature("x")])
+    made = [Rule({"x": Interval(i)}, y) for i, y in enumerate(outcomes)]
+    rules = RuleSet.from_rules(made, schema, ordered=True)
+    for dialect in ("sqlite", "duckdb", "postgres"):
+        if dialect in dialects:
+            with pytest.raises(FormatError, match="outcomes are of several types"):
+                write_sql(rules, dialect=dialect)  # type: ignore[arg-type]
+        else:
+            write_sql(rules, dialect=dialect)  # type: ignore[arg-type]
+
+
+def test_postgres_looks_at_63_bytes_of_a_name() -> None:
+    """Two long names were one column, without an error."""
+    names = ["ü" * 31 + "x" + end for end in "ab"]
+    rule = Rule({names[0]: Interval(1)}, "y")
+    with pytest.raises(FormatError, match="same in their first 63 bytes"):
+        where_clause(rule, Schema.numeric(names), dialect="postgres")
+    where_clause(rule, Schema.numeric(names), dialect="duckdb")
+
+
 def test_options() -> None:
     rules = RuleSet.from_rules([], Schema([Feature("a")]), outcomes=["y"])
     with pytest.raises(FormatError, match="Unknown SQL dialect 'mysql'"):

@@ -7,7 +7,7 @@ double-precision ones that select the same values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -19,6 +19,8 @@ from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import FormatError, did_you_mean
 from rulelens.io.format import FORMATS, Format
 
+_LONGEST = 63
+"""Bytes of a name that PostgreSQL looks at."""
 Dialect: TypeAlias = Literal["sqlite", "duckdb", "postgres"]
 
 
@@ -114,6 +116,7 @@ def case_expression(rules: RuleSet, *, dialect: Dialect = "sqlite") -> str:
             "where_clause for each rule."
         )
     words = _words(dialect)
+    _check_outcomes(rules.outcomes, dialect)
     lines = [
         f"  WHEN {where_clause(rule, rules.schema, dialect=dialect)}"
         f" THEN {_value(rule.outcome, words)}"
@@ -154,14 +157,33 @@ def _words(dialect: str) -> _Words:
 
 
 def _check_names(schema: Schema, words: _Words, dialect: str) -> None:
-    seen: dict[str, str] = {}
-    for name in () if words.names_by_case else schema.names:
-        other = seen.setdefault(name.lower(), name)
+    seen: dict[object, str] = {}
+    for name in schema.names:
+        key = name.encode("utf-8", "replace")[:_LONGEST] if words.names_by_case else name.lower()
+        other = seen.setdefault(key, name)
         if other != name:
-            raise FormatError(
-                f"The features '{other}' and '{name}' differ in upper and lower case only, which "
-                f"{dialect} cannot tell apart. Rename one of them."
+            what = (
+                f"are the same in their first {_LONGEST} bytes"
+                if words.names_by_case
+                else "differ in upper and lower case only"
             )
+            raise FormatError(
+                f"The features '{other}' and '{name}' {what}, which {dialect} cannot tell apart. "
+                "Rename one of them."
+            )
+
+
+def _check_outcomes(outcomes: Sequence[Level], dialect: str) -> None:
+    """A CASE has one type, except in SQLite, where truth values are numbers all the same."""
+    kinds = {
+        "text" if isinstance(v, str) else "truth value" if isinstance(v, bool) else "number"
+        for v in outcomes
+    }
+    if len(kinds) > 1 and (dialect != "sqlite" or {"truth value", "number"} <= kinds):
+        raise FormatError(
+            f"The outcomes are of several types ({', '.join(sorted(kinds))}), which one column in "
+            f"{dialect} cannot hold. Make them all text."
+        )
 
 
 def _predicate(feature: Feature, condition: Condition, words: _Words) -> str:
