@@ -1,11 +1,9 @@
 """Compare with the importances that the paper's authors published, fold by fold.
 
 The authors grew their trees with scikit-learn 1.4.2, and other versions grow others. Make that
-environment once, then run this script with it::
+environment and run this script in it with::
 
-    python3.11 -m venv .venv-published
-    .venv-published/bin/pip install "scikit-learn==1.4.2" "numpy==2.0.2" "scipy<1.14" .
-    .venv-published/bin/python experiments/feature_graphs/published.py
+    sh experiments/feature_graphs/published.sh
 
 It writes results/published.csv: for each data set, fold and method the largest difference
 between our importance and the published one. It ends with an error if one exceeds 1e-9.
