@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rulelens.graph.drift import Drift
-from rulelens.plots.text import PLAIN, plain
+from rulelens.plots.text import plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,11 +63,13 @@ def plot_drift(
     shown = places[::step]
     labels = [plain(str(drift.times[k]), width=16) for k in shown]
     turned = 30 if sum(map(len, labels)) > 60 else 0
-    ax.set_xticks(shown, labels, rotation=turned, ha="right" if turned else "center", **PLAIN)
+    ax.set_xticks(
+        shown, labels, rotation=turned, ha="right" if turned else "center", **style(*labels)
+    )
     ax.set_ylim(bottom=0)
     ax.set_ylabel("distance")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     if title is not None:
-        ax.set_title(plain(title), **PLAIN)
+        ax.set_title(plain(title), **style(plain(title)))
     return ax

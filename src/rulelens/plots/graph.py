@@ -20,7 +20,7 @@ from rulelens.graph.layout import (
     shared_order,
 )
 from rulelens.graph.uncertainty import Correction, GraphTest
-from rulelens.plots.text import PLAIN, inches, plain, wrap
+from rulelens.plots.text import inches, plain, style, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -197,9 +197,9 @@ def draw(
     radius = _LARGEST_RADIUS * min(1.0, (12 / max(len(picture.nodes), 1)) ** 0.5)
     for node in picture.nodes:
         r = max(radius * node.size**0.5, 0.006)
-        style, face = ("--", "white") if node.importance < 0 else ("-", fill)
+        outline, face = ("--", "white") if node.importance < 0 else ("-", fill)
         ax.add_patch(
-            Circle((node.x, node.y), r, facecolor=face, edgecolor=EDGE, linestyle=style, zorder=2)
+            Circle((node.x, node.y), r, facecolor=face, edgecolor=EDGE, linestyle=outline, zorder=2)
         )
         if node.alone_share:
             inner = r * node.alone_share**0.5
@@ -210,9 +210,9 @@ def draw(
     figure_ = ax.get_figure(root=True)
     wide = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
     caption = wrap(picture.caption(guide=guide), max(wide, 1.0), _SMALL)
-    ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **PLAIN)
+    ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **style(caption))
     if title is not None:
-        ax.set_title(plain(title), **PLAIN)
+        ax.set_title(plain(title), **style(plain(title)))
     return ax
 
 
@@ -262,6 +262,7 @@ def _fitting(picture: GraphDrawing, room: float, font: float) -> int:
 
 
 def _write_name(ax: Axes, node: DrawnNode, radius: float, letters: int, font: float) -> None:
+    name = plain(node.name, width=letters)
     dx, dy = node.x - 0.5, node.y - 0.5
     gap = radius + 0.015
     if node.anchor == "middle":
@@ -273,11 +274,11 @@ def _write_name(ax: Axes, node: DrawnNode, radius: float, letters: int, font: fl
     ax.text(
         x,
         y,
-        plain(node.name, width=letters),
+        name,
         ha={"start": "left", "end": "right", "middle": "center"}[node.anchor],
         va=va,
         fontsize=font,
         color=TEXT,
         zorder=4,
-        **PLAIN,
+        **style(name),
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.plots.text import PLAIN, inches, plain
+from rulelens.plots.text import inches, plain, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,9 @@ def plot_heatmap(
         rest = importance.sum() - importance[order].sum()
         ax.set_xlabel(f"not shown: {hidden} features with {rest:.3g} of 100", fontsize=8)
     if title is not None:
-        ax.set_title(plain(title), loc="left", **PLAIN)  # above the squares, not the bars
+        ax.set_title(
+            plain(title), loc="left", **style(plain(title))
+        )  # above the squares, not the bars
     return ax
 
 
@@ -90,7 +92,7 @@ def plot_distances(
     ax = _axes(ax, names, 0.0, caption=False)
     _squares(ax, distances.to_numpy(dtype=float), names, "{:.0f}")
     if title is not None:
-        ax.set_title(plain(title), **PLAIN)
+        ax.set_title(plain(title), **style(plain(title)))
     return ax
 
 
@@ -148,8 +150,8 @@ def _squares(ax: Axes, values: NDArray[np.float64], names: list[str], numbers: s
             color = "white" if dark else _TEXT
             ax.text(j, i, text, ha="center", va="center", fontsize=7, color=color)
     labels = [plain(name, width=26) for name in names]
-    ax.set_xticks(range(n), labels, rotation=90, **PLAIN)
-    ax.set_yticks(range(n), labels, **PLAIN)
+    ax.set_xticks(range(n), labels, rotation=90, **style(*labels))
+    ax.set_yticks(range(n), labels, **style(*labels))
     ax.tick_params(length=0, labelsize=_letters(names))
     ax.set_xlim(-0.5, n - 0.5)
     ax.set_ylim(n - 0.5, -0.5)

@@ -9,7 +9,7 @@ import numpy as np
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
 from rulelens.graph.uncertainty import GraphIntervals
-from rulelens.plots.text import PLAIN, plain
+from rulelens.plots.text import plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def plot_importance(
         for ends in (intervals.importance_low, intervals.importance_high):
             ax.plot(ends[order], rows, color=LINE, marker="|", markersize=7, linestyle="none")
     names = [plain(graph.features[i], width=40) for i in order]
-    ax.set_yticks(rows, names, **PLAIN)
+    ax.set_yticks(rows, names, **style(*names))
     ax.set_ylim(len(order) - 0.5, -0.5)
     hidden = len(importance) - len(order)
     rest = importance.sum() - importance[order].sum()
@@ -90,5 +90,5 @@ def plot_importance(
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower right", frameon=False)
     if title is not None:
-        ax.set_title(plain(title), **PLAIN)
+        ax.set_title(plain(title), **style(plain(title)))
     return ax
