@@ -129,6 +129,32 @@ def test_rules_and_graph_of_a_tree(capsys, data, tmp_path):
     assert {"rule", "if", "then", "tp", "confidence"} <= set(records[0])
 
 
+def test_rules_and_graph_of_a_file_in_another_format(capsys, data, tmp_path):
+    rules = tmp_path / "rules.txt"
+    rules.write_text(
+        "RULE 1: IF V1 > 60 AND V3 in {red} THEN ill in {no}\n"
+        "RULE 2: IF V2 <= 170 THEN ill in {yes}\n",
+        "utf-8",
+    )
+    common = [str(data), "--target", "ill", "--drop", "id", "--rules", str(rules)]
+    code, text, err = run(capsys, "rules", *common, "--format", "rulex")
+    assert code == 0, err
+    assert "IF age (years) > 60 AND colour is red THEN no" in text
+    rules.write_text("RULE 1: IF V1 > 60 THEN ill in {no}\n", "utf-8")  # V3 is text
+    code, text, err = run(capsys, "graph", *common, "--format", "rulex")
+    assert code == 0, err
+    assert "age (years)" in text
+    code, _, err = run(capsys, "rules", *common)
+    assert code == 1
+    assert "'.txt' does not tell the format" in err
+    code, _, err = run(capsys, "rules", *common, "--format", "csv")
+    assert code == 1
+    assert "can be written only" in err
+    code, _, err = run(capsys, "graph", *common[:5], "--format", "rulex")
+    assert code == 2
+    assert "Give --rules FILE, too" in err
+
+
 def test_rules_are_printed_by_falling_measure(capsys, data):
     code, text, _ = run(
         capsys, "rules", str(data), "--target", "ill", "--sort", "support", "--json"

@@ -184,3 +184,17 @@ def test_refusals(capsys, files, monkeypatch, args, code, message):
     assert message in err
     assert out == ""
     assert "Traceback" not in err
+
+
+def test_a_format_for_files_whose_suffix_does_not_tell_it(capsys, files):
+    folder, _ = files
+    text = "RULE 1: IF V1 > 0.5 THEN ill in {yes}\nRULE 2: IF V2 <= 0.4 THEN ill in {no}\n"
+    (folder / "rules.txt").write_text(text, "utf-8")
+    args = ["compare", folder / "depth1.json", folder / "rules.txt"]
+    args += ["--data", folder / "rows.csv", "--target", "ill"]
+    code, out, err = run(capsys, *args, "--format", "rulex")
+    assert code == 0, err
+    assert "distance: " in out
+    code, _, err = run(capsys, *args)
+    assert code == 1
+    assert "'.txt' does not tell the format" in err

@@ -248,3 +248,20 @@ def test_only_plain_letters_and_digits_make_a_number() -> None:
             parse_rules(f"RULE 1: IF 1 < V1 <= {text} THEN y in {{1}}", format="rulex")
         with pytest.raises(FormatError):
             parse_rules(f"RULE 1: IF V1 > {text} THEN y in {{1}}", format="rulex")
+
+
+def test_numbers_too_long_for_a_whole_number() -> None:
+    """Python refuses to read more than 4300 digits as a whole number."""
+    long = "1" * 5000
+    for text in (
+        f"RULE {long}: IF V1 > 1 THEN y in {{1}}",
+        f"RULE 1: IF V{long} > 1 THEN y in {{1}}",
+        f"RULE 1: IF V1 > 1 THEN y in {{1}}, ERROR: 1.0(wo cond. {long}: 1.0)",
+    ):
+        with pytest.raises(FormatError):
+            parse_rules(text, format="rulex", features=["a"])
+    rules = parse_rules(f"RULE 1: IF V1 > 1 THEN y in {{{long}}}", format="rulex")
+    assert rules.outcomes == (long,)
+    tree = f"|--- feature_{long} <= 1.00\n|   |--- class: 0\n|--- feature_{long} >  1.00\n"
+    with pytest.raises(FormatError):
+        parse_rules(tree + "|   |--- class: 1\n", format="export_text", features=["a"])

@@ -15,7 +15,9 @@ import click
 from rulelens.cli.graph import check_picture
 from rulelens.cli.indicators import Indicators
 from rulelens.cli.progress import say, step
+from rulelens.cli.rules import read_rules_file
 from rulelens.cli.tables import DataFile, read_data, table_options
+from rulelens.errors import FormatError
 
 if TYPE_CHECKING:
     from rulelens.core.ruleset import RuleSet
@@ -61,6 +63,12 @@ class Step:
     help="End with exit code 3 if a file is farther than this from the one before.",
 )
 @click.option(
+    "--format",
+    "rules_format",
+    metavar="NAME",
+    help="Format, such as rulex, of files of rules whose suffix does not tell it.",
+)
+@click.option(
     "--resamples",
     type=click.IntRange(min=0),
     default=0,
@@ -78,6 +86,7 @@ def command(
     sep: str,
     encoding: str,
     max_distance: float | None,
+    rules_format: str | None,
     resamples: int,
     top: int,
     out: Path | None,
@@ -114,7 +123,9 @@ def command(
     unique = len({path.name for path in files}) == len(set(files))
     for path in files:
         with step(f"Reading {path.name}"):
-            sides.append(_read(path, path.name if unique else str(path), table, resamples))
+            sides.append(
+                _read(path, path.name if unique else str(path), table, resamples, rules_format)
+            )
     without = [s.name for s in sides if s.graph is None]
     if without and (max_distance is not None or out is not None):
         option = "--max-distance" if max_distance is not None else "--out"
@@ -152,11 +163,13 @@ def command(
         sys.exit(EXCEEDED)
 
 
-def _read(path: Path, name: str, table: DataFile | None, resamples: int) -> Side:
+def _read(
+    path: Path, name: str, table: DataFile | None, resamples: int, rules_format: str | None
+) -> Side:
     """Rules, with their graph where there are rows; or a saved graph."""
     from rulelens.files import read_text
     from rulelens.graph.feature_graph import FeatureGraph
-    from rulelens.io.formats import read_rules
+    from rulelens.io.formats import format_for_reading, read_rules
 
     if path.suffix.lower() == ".json":
         text = read_text(path)
@@ -166,12 +179,14 @@ def _read(path: Path, name: str, table: DataFile | None, resamples: int) -> Side
             document = None  # read_rules names the place of the fault
         if isinstance(document, dict) and document.get("format") == "rulelens.feature_graph":
             return Side(name, None, FeatureGraph.from_dict(document))
+    try:
+        chosen = format_for_reading(path)
+    except FormatError:
+        chosen = format_for_reading(path, rules_format)
     if table is None:
-        return Side(name, read_rules(path), None)
+        return Side(name, read_rules(path, format=chosen), None)
     X, y = table.labelled
-    # Only JSON holds the features' names; other formats count them.
-    names = None if path.suffix.lower() == ".json" else list(X.columns)
-    rules = read_rules(path, features=names)
+    rules = read_rules_file(path, X, chosen)
     if not set(rules.schema.names) <= set(X.columns):
         X = Indicators.of(X).frame
     if not resamples:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rulelens.cli.progress import say, step
-from rulelens.cli.rules import rules_of_file
+from rulelens.cli.rules import FORMAT_HELP, check_format, rules_of_file
 from rulelens.cli.tables import read_data, table_options
 from rulelens.cli.training import SEED, model_options
 from rulelens.core.schema import Level
@@ -21,6 +21,7 @@ from rulelens.views.numbers import count
 @click.argument("data", type=click.Path(path_type=Path))
 @table_options
 @click.option("--rules", "rules_file", type=click.Path(path_type=Path), help="A file of rules.")
+@click.option("--format", "rules_format", metavar="NAME", help=FORMAT_HELP)
 @click.option(
     "--train",
     "method",
@@ -61,6 +62,7 @@ def command(
     sep: str,
     encoding: str,
     rules_file: Path | None,
+    rules_format: str | None,
     method: str | None,
     model_file: Path | None,
     trust: tuple[str, ...],
@@ -83,6 +85,7 @@ def command(
         raise click.UsageError("Name the column with the class: --target COL.")
     if sum(x is not None for x in (rules_file, method, model_file)) > 1:
         raise click.UsageError("Give one of --rules, --train and --model.")
+    check_format(rules_file, rules_format)
     if top < 1 or min_leaf < 1 or (depth is not None and depth < 1):
         raise click.UsageError("--top, --min-leaf and --depth must be at least 1.")
     if out is not None:
@@ -94,6 +97,7 @@ def command(
     made = rules_of_file(
         file,
         rules_file=rules_file,
+        rules_format=rules_format,
         method=method or "forest",
         model_file=model_file,
         trust=trust,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rulelens.core.ruleset import RuleSet
 
+FORMAT_HELP = "Format of the file of rules, such as rulex. [default: by its suffix]"
 SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevance", "lift")
 
 
@@ -29,6 +30,7 @@ SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevanc
 @click.argument("data", type=click.Path(path_type=Path))
 @table_options
 @click.option("--rules", "rules_file", type=click.Path(path_type=Path), help="A file of rules.")
+@click.option("--format", "rules_format", metavar="NAME", help=FORMAT_HELP)
 @click.option(
     "--train",
     "method",
@@ -51,6 +53,7 @@ def command(
     sep: str,
     encoding: str,
     rules_file: Path | None,
+    rules_format: str | None,
     method: str | None,
     model_file: Path | None,
     trust: tuple[str, ...],
@@ -75,7 +78,11 @@ def command(
     relevance   recall times (1 - error)
     lift        confidence over the class's share of all rows
 
+    Rules of a file are read in its format; V1, V2, … then stand for the columns of DATA.
+
+    \b
     Example: rulelens rules heart.csv --target class --train tree --out heart-rules.json
+             rulelens rules pima.csv --target Outcome --rules pima.txt --format rulex
     """
     from rulelens.core.measures import MEASURES
     from rulelens.files import check_writable
@@ -85,6 +92,7 @@ def command(
         raise click.UsageError("Name the column with the class: --target COL.")
     if sum(x is not None for x in (rules_file, method, model_file)) > 1:
         raise click.UsageError("Give one of --rules, --train and --model.")
+    check_format(rules_file, rules_format)
     if top < 1 or min_leaf < 1 or (depth is not None and depth < 1):
         raise click.UsageError("--top, --min-leaf and --depth must be at least 1.")
     MEASURES[sort]
@@ -98,6 +106,7 @@ def command(
     made = rules_of_file(
         file,
         rules_file=rules_file,
+        rules_format=rules_format,
         method=method or "tree",
         model_file=model_file,
         trust=trust,
@@ -164,6 +173,47 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(k): v for k, v in r.items()} for r in clean.to_dict("records")]
 
 
+def check_format(rules_file: Path | None, rules_format: str | None) -> None:
+    """Refuse a format of no file, and one that cannot be read, before the work."""
+    if rules_format is None:
+        return
+    if rules_file is None:
+        raise click.UsageError("--format is that of a file of rules. Give --rules FILE, too.")
+    from rulelens.io.formats import format_for_reading
+
+    format_for_reading(rules_file, rules_format)
+
+
+def read_rules_file(path: Path, X: pd.DataFrame, rules_format: str | None = None) -> RuleSet:
+    """Rules of a file; formats that do not hold names count the table's columns.
+
+    A column that no rule asks about is then of the table's own kind.
+    """
+    from rulelens.core.ruleset import RuleSet
+    from rulelens.core.schema import Schema
+    from rulelens.frames import read_schema
+    from rulelens.io.formats import format_for_reading, read_rules
+
+    chosen = format_for_reading(path, rules_format)
+    if chosen in ("json", "pmml"):
+        return read_rules(path, format=chosen)
+    rules = read_rules(path, format=chosen, features=list(X.columns))
+    used = set(rules.conditions.feature.tolist())
+    own = read_schema(X)
+    schema = Schema(f if i in used else own[f.name] for i, f in enumerate(rules.schema))
+    return RuleSet.from_arrays(
+        schema,
+        rules.conditions,
+        rules.offsets,
+        rules.indices,
+        rules.outcome,
+        outcomes=rules.outcomes,
+        ordered=rules.ordered,
+        default=rules.default,
+        provenance=rules.provenance,
+    )
+
+
 def rules_of_file(
     file: DataFile,
     *,
@@ -174,6 +224,7 @@ def rules_of_file(
     seed: int,
     depth: int | None = None,
     min_leaf: int = 5,
+    rules_format: str | None = None,
 ) -> MadeRules:
     """Rules read from a file, or of a tree or forest, with the rows to measure them on.
 
@@ -182,12 +233,8 @@ def rules_of_file(
     """
     X, y = file.labelled
     if rules_file is not None:
-        from rulelens.io.formats import read_rules
-
         with step(f"Reading {rules_file.name}"):
-            # Only JSON holds the features' names; other formats count them.
-            names = None if rules_file.suffix == ".json" else list(X.columns)
-            rules = read_rules(rules_file, features=names)
+            rules = read_rules_file(rules_file, X, rules_format)
         if not set(rules.schema.names) <= set(X.columns):
             X = Indicators.of(X).frame  # made of the indicators of text columns
         return MadeRules(rules, X, y, X[:0], y[:0])

@@ -136,6 +136,17 @@ def format_for_writing(path: str | os.PathLike[str], format: str | None = None) 
     return _format_of(path, format, "written")
 
 
+def format_for_reading(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Name of the format in which rules would be read from `path`.
+
+    Raises
+    ------
+    FormatError
+        The file name's suffix does not tell, or that format can be written only.
+    """
+    return _format_of(path, format, "read")
+
+
 def _format_of(path: str | os.PathLike[str], format: str | None, use: str) -> str:
     if format is not None:
         FORMATS[format]

@@ -125,6 +125,13 @@ def _feature(field: Element) -> Feature:
     )
 
 
+def _plain(text: str) -> str:
+    """The text of a number, without Python's own ``1_000``."""
+    if "_" in text:
+        raise ValueError(f"{text!r} is no number")
+    return text
+
+
 def _reader(field: Element) -> Callable[[str], Level]:
     """How a field's values are read from text."""
     kind, name = field.get("dataType", "string"), field.get("name", "")
@@ -132,9 +139,9 @@ def _reader(field: Element) -> Callable[[str], Level]:
     def read(text: str) -> Level:
         try:
             if kind == "integer":
-                return int(text)
+                return int(_plain(text))
             if kind in ("double", "float"):
-                return float(text)
+                return float(_plain(text))
             return _BOOLEANS[text] if kind == "boolean" else text
         except (ValueError, KeyError):
             raise FormatError(f"Field {name!r}: the value {text!r} is no {kind}.") from None
@@ -237,7 +244,7 @@ def _simple(predicate: Element, schema: Schema, place: str) -> tuple[str, Condit
             )
         return feature.name, Membership([_level(feature, value, place)], operator == "notEqual")
     try:
-        return feature.name, _COMPARISONS[operator](float(value))
+        return feature.name, _COMPARISONS[operator](float(_plain(value)))
     except KeyError:
         raise FormatError(
             f"{place}: '{operator}' suits no continuous field ({feature.name!r})."

@@ -83,7 +83,7 @@ def read_export_text(
 
 
 def _name(text: str, name: str, names: tuple[str, ...] | None, at: int) -> str:
-    m = re.fullmatch(r"feature_(\d+)", name)
+    m = re.fullmatch(r"feature_([0-9]{1,9})", name)
     if names is None or name in names or m is None:
         return name
     if int(m[1]) >= len(names):

@@ -20,7 +20,7 @@ from rulelens.errors import FormatError, RuleError, RulelensError, did_you_mean
 from rulelens.io.format import FORMATS, Format
 
 NUMBER = r"(?a:[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf(?:inity)?)"
-_HEAD = re.compile(r"\s*RULE\s+(\d+)\s*:\s*IF\s+", re.IGNORECASE)
+_HEAD = re.compile(r"\s*RULE\s+([0-9]{1,9})\s*:\s*IF\s+", re.IGNORECASE)
 _BOUND = re.compile(rf"({NUMBER})\s*(<=|<|>=|>)\s*", re.IGNORECASE)
 _SYMBOL = r"(<=|>=|<|>|==|=|\bnot\s+in\b|\bin\b(?=\s*\{))"
 _OPERATOR = re.compile(rf"\s*{_SYMBOL}\s*", re.IGNORECASE)
@@ -34,9 +34,9 @@ _NEXT = re.compile(r"\s+(AND|THEN)\s+", re.IGNORECASE)
 _FIGURE = re.compile(
     rf"\s*,\s*(COVERING|ERROR)\s*:\s*({NUMBER})\s*(?:\(([^()]*)\))?", re.IGNORECASE
 )
-_WITHOUT = re.compile(rf"\s*wo\s+cond\.?\s*(\d+)\s*:\s*({NUMBER})\s*", re.IGNORECASE)
-_POSITIONAL = re.compile(r"V(\d+)")
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)")
+_WITHOUT = re.compile(rf"\s*wo\s+cond\.?\s*([0-9]{1, 9})\s*:\s*({NUMBER})\s*", re.IGNORECASE)
+_POSITIONAL = re.compile(r"V([0-9]{1,9})")
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000})")
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
