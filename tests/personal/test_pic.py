@@ -441,6 +441,16 @@ def test_precision_interval_is_wilsons():
         {"n_bins": 1},
         {"discretizer": "quantiles"},
         {"class_weight": "equal"},
+        {"max_length": True},
+        {"alpha": "0.9"},
+        {"min_count": float("nan")},
+        {"smoothing": float("inf")},
+        {"class_weight": 2.0},
+        {"class_weight": {0: -1.0}},
+        {"class_weight": {0: 0.0}},
+        {"class_weight": {0: float("nan")}},
+        {"class_weight": {0: "2"}},
+        {"class_weight": {"0": 2.0}},  # text, where the labels are numbers
     ],
 )
 def test_options_are_checked(bad):
@@ -452,6 +462,9 @@ def test_options_are_checked(bad):
 
 def test_more_options_are_checked():
     X, y = load_iris(return_X_y=True)
+    for bad in (-1, 1.5, "3", None):
+        with pytest.raises(OptionError, match="runners_up must be"):
+            FastPIC(1).fit(X, y).explain(X, runners_up=bad)
     with pytest.raises(OptionError, match="Did you mean 'greedy'"):
         PIC(search="gredy").fit(X, y)
     with pytest.raises(OptionError, match="storage"):

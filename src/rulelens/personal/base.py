@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -96,16 +97,17 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.binning_ = learn_binning(table, labels, method=self.discretizer, n_bins=self.n_bins)
 
     def _check_options(self) -> None:
-        if not isinstance(self.max_length, int | np.integer) or self.max_length < 1:
+        if not _is_whole(self.max_length) or self.max_length < 1:
             raise OptionError(
                 f"max_length must be a whole number of at least 1, not {self.max_length!r}."
             )
-        if not 0 <= self.alpha <= 1:
+        if not (_is_number(self.alpha) and 0 <= self.alpha <= 1):
             raise OptionError(f"alpha must lie in [0, 1], not {self.alpha!r}.")
-        if not self.min_count >= 1:
+        if not (_is_number(self.min_count) and self.min_count >= 1):
             raise OptionError(f"min_count must be at least 1, not {self.min_count!r}.")
-        if not self.smoothing >= 0:
+        if not (_is_number(self.smoothing) and 0 <= self.smoothing < np.inf):
             raise OptionError(f"smoothing must be at least 0, not {self.smoothing!r}.")
+        _check_class_weight(self.class_weight)
 
     def _codes_of_labels(self, labels: Labels) -> NDArray[np.int64]:
         """Labels as positions in `classes_`; an error for a class that was not there."""
@@ -192,8 +194,10 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         PersonalRules
             ``.rules`` is the set of all of them, which feature graphs and exports take.
         """
-        if runners_up < 0:
-            raise OptionError(f"runners_up must be at least 0, not {runners_up}.")
+        if not _is_whole(runners_up) or runners_up < 0:
+            raise OptionError(
+                f"runners_up must be a whole number of at least 0, not {runners_up!r}."
+            )
         codes = self._codes(X)
         return self._records(self._choose(codes, top=runners_up + 1), codes)
 
@@ -216,12 +220,41 @@ def class_factors(
     if given is None:
         return None
     if isinstance(given, str):
-        if given != "balanced":
-            raise OptionError(f"class_weight must be None, 'balanced' or a mapping, not {given!r}.")
-        known = np.maximum(np.asarray(totals, dtype=np.float64), 1e-300)
-        return np.where(totals > 0, totals.sum() / (len(totals) * known), 0.0)
+        _check_class_weight(given)
+        filled = np.maximum(np.asarray(totals, dtype=np.float64), 1e-300)
+        return np.where(totals > 0, totals.sum() / (len(totals) * filled), 0.0)
+    _check_class_weight(given)
     by_label = {level_key(_plain(c)): float(w) for c, w in given.items()}
+    known = {level_key(c) for c in classes.tolist()}
+    # A class that is not there may be missing from a fold only; one of another type never comes.
+    spelled = {str(c): c for c in classes.tolist()}
+    for c in given:
+        if level_key(_plain(c)) not in known and str(c) in spelled:
+            raise OptionError(
+                f"class_weight names {_plain(c)!r}, and the class is {spelled[str(c)]!r}. "
+                "Write it as in the labels: text is not a number."
+            )
     return np.array([by_label.get(level_key(c), 1.0) for c in classes.tolist()])
+
+
+def _check_class_weight(given: ClassWeight) -> None:
+    if given is None or (isinstance(given, str) and given == "balanced"):
+        return
+    if not isinstance(given, Mapping):
+        raise OptionError(f"class_weight must be None, 'balanced' or a mapping, not {given!r}.")
+    for label, weight in given.items():
+        if not (_is_number(weight) and 0 < weight < np.inf):
+            raise OptionError(
+                f"class_weight of {_plain(label)!r} must be a number above 0, not {weight!r}."
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _exactly_summable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
