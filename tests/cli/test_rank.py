@@ -89,6 +89,13 @@ def test_best_of_five_by_number(why):
     assert "best" in json.loads(done.stdout)["statements"][0]
 
 
+def test_the_question_names_the_size_of_the_top(why):
+    """The number of rules was shown in its place once: a loop had taken over its name."""
+    done = rank(why, "q\n", "--top", "3")
+    assert done.returncode == 0, done.stderr
+    assert "Your top 3 is expected" in done.stderr
+
+
 def test_arrow_keys_of_a_terminal(why):
     """Arrows come as three bytes; the terminal's own echo must not be needed."""
     parent, child = pty.openpty()

@@ -69,6 +69,19 @@ def test_tied_scores_keep_input_order_and_are_named(frame):
         (lambda s: s.rank("3>>6"), "Expected an id"),
         (lambda s: s.prefer(3, 3), "compared with itself"),
         (lambda s: s.undo(), "nothing to undo"),
+        (lambda s: s.rank(5), "list of alternatives"),
+        (lambda s: s.rank(None), "list of alternatives"),
+        (lambda s: s.rank({3, 6}), "needs an order"),
+        (lambda s: s.best_of(3, 5), "list of alternatives"),
+        (lambda s: s.best_of("3", "36"), "list of alternatives"),
+        (lambda s: s.bound("short", low="x"), "is no number"),
+        (lambda s: s.bound("short", low=True), "is no number"),
+        (lambda s: s.bound("short", low=[0.1]), "is no number"),
+        (lambda s: s.bound("short", low=float("nan")), "outside"),
+        (lambda s: s.bound(5, low=0.1), "name of a criterion"),
+        (lambda s: s.answer(5, 3), "is no question"),
+        (lambda s: s.skip(None), "is no question"),
+        (lambda s: s.add(5), "is no statement"),
         (lambda s: s.result("max_eps"), "at least one strict statement"),
     ],
 )
@@ -87,6 +100,17 @@ def test_bad_input_is_refused_and_changes_nothing(frame, act, message):
         (lambda s: s.result(k=2.5), "k is 2.5"),
         (lambda s: s.result(k=True), "k is True"),
         (lambda s: s.result().top(0), "k is 0"),
+        (lambda s: s.next_question(random_state=-1), "random_state is -1"),
+        (lambda s: s.sample(random_state="a"), "random_state is 'a'"),
+        (lambda s: s.sample(0), "n_draws is 0"),
+        (lambda s: s.sample("a"), "n_draws is 'a'"),
+        (lambda s: s.noisy_sample(0), "n_draws is 0"),
+        (lambda s: s.noisy_sample(noise="x"), "noise is 'x'"),
+        (lambda s: s.noisy_sample(noise=float("inf")), "noise is inf"),
+        (lambda s: s.extreme_ranks(3, margin="a"), "margin is 'a'"),
+        (lambda s: s.extreme_ranks(3, margin=float("inf")), "margin is inf"),
+        (lambda s: s.outlook(level="a"), "level is 'a'"),
+        (lambda s: s.outlook(5), "result is of type int"),
     ],
 )
 def test_bad_options(frame, act, message):
@@ -234,3 +258,23 @@ def test_package_imports_no_pandas():
         "sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"labels": 5}, "labels is of type int"),
+        ({"labels": [1, 2]}, "labels is of type list"),
+        ({"background": 5}, "The background has 5"),
+        ({"background": [5]}, "The background has 5"),
+    ],
+)
+def test_what_a_session_is_given(frame, given, message):
+    with pytest.raises(PreferenceError, match=message):
+        PreferenceSession(frame, **given)
+
+
+@pytest.mark.parametrize("values", [[[1, 2], [3]], [["q", 1], [2, 3]], [[10**400, 1], [2, 3]], "q"])
+def test_criteria_that_are_no_numbers(values):
+    with pytest.raises(PreferenceError, match=r"no table of numbers|have shape"):
+        Criteria((1, 2), ("a", "b"), values)

@@ -152,8 +152,8 @@ def _show(
     texts = dict(session.labels)
     if explanation is not None:
         covered = explanation.counts.tp + explanation.counts.fp
-        for k, rule in enumerate(explanation.rules):
-            texts[k] = f"{rule.antecedent()}\n\n{covered[k]} training rows"
+        for number, rule in enumerate(explanation.rules):
+            texts[number] = f"{rule.antecedent()}\n\n{covered[number]} training rows"
     head = f"Question {said + 1}{'' if limit is None else f' of at most {limit}'}. "
     if question.agreement == question.agreement:
         head += f"Your top {k} is expected to be right to {question.agreement:.0%} (Jaccard index)"

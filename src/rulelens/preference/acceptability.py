@@ -15,7 +15,7 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.preference.ranking import json_id
-from rulelens.preference.table import Criteria, FloatArray, IntArray
+from rulelens.preference.table import Criteria, FloatArray, IntArray, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,7 @@ def outlook(
     >>> o.first, o.credible, o.expected_jaccard
     ({'a': 0.75, 'b': 0.25}, ('a', 'b'), 0.75)
     """
-    if not 0 < level <= 1:
+    if not (is_number(level) and 0 < level <= 1):
         raise OptionError(f"level is {level!r}. Expected a probability in (0, 1].")
     ids = criteria.alternatives
     k = min(k, len(ids))

@@ -103,13 +103,13 @@ class CompatibleWeights(StatementLog):
             each weight drawn from [0, 1] and all divided by their sum, which prefers even weights.
         random_state : int
         """
-        from rulelens.preference.hit_and_run import sample_weights
+        from rulelens.preference.hit_and_run import checked_draws, sample_weights
         from rulelens.preference.polytope import cube_interior
 
         if prior not in PRIORS:
             raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
         interior = self._interior()
-        key = (n_draws, prior, random_state)
+        key = (checked_draws(n_draws), prior, random_state)
         if key not in self._samples:
             if prior == "uniform":
                 interior = cube_interior(self.polytope(), interior)

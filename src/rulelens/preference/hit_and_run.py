@@ -24,6 +24,31 @@ from rulelens.preference.table import FloatArray
 
 Seed: TypeAlias = int | np.random.Generator | None
 
+
+def generator(random_state: Seed) -> np.random.Generator:
+    """The generator that `random_state` means.
+
+    Raises
+    ------
+    OptionError
+        No whole number of at least 0, Generator or None.
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"random_state is {random_state!r}. Expected a whole number of at least 0, a numpy "
+            "Generator, or None."
+        ) from None
+
+
+def checked_draws(n_draws: int) -> int:
+    """`n_draws` if it is a whole number of at least 1, else an OptionError."""
+    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
+        raise OptionError(f"n_draws is {n_draws!r}. Expected a whole number of at least 1.")
+    return int(n_draws)
+
+
 MIN_ESS = 400.0
 MAX_RHAT = 1.01
 _GROUPS = 4
@@ -124,9 +149,9 @@ def sample_weights(
     """
     if n_chains < 2 * _GROUPS or n_chains % _GROUPS:
         raise OptionError(f"n_chains is {n_chains}. Expected a multiple of {_GROUPS}, at least 8.")
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     k = interior.dimension
-    per_chain = max(8, -(-n_draws // n_chains))
+    per_chain = max(8, -(-checked_draws(n_draws) // n_chains))
     if k == 0:
         total = per_chain * n_chains
         point = np.broadcast_to(interior.center, (total, len(interior.center)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.preference.conflict import consistent
-from rulelens.preference.hit_and_run import Seed
+from rulelens.preference.hit_and_run import Seed, generator
 from rulelens.preference.polytope import Interior
 from rulelens.preference.statements import Prefer, constraints_of
 from rulelens.preference.table import Criteria, FloatArray
@@ -135,7 +135,7 @@ def representable_share(
     """
     if not 2 <= size <= len(criteria):
         raise OptionError(f"size is {size}. Expected 2 to {len(criteria)} alternatives.")
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     held = 0
     for _ in range(n_trials):
         chosen = [criteria.alternatives[i] for i in rng.permutation(len(criteria))[:size].tolist()]

@@ -14,7 +14,7 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.preference.diagnostics import effective_sample_size, split_rhat
-from rulelens.preference.hit_and_run import Seed, WeightSample
+from rulelens.preference.hit_and_run import Seed, WeightSample, checked_draws, generator
 from rulelens.preference.statements import (
     BestOf,
     Indifferent,
@@ -25,14 +25,17 @@ from rulelens.preference.statements import (
     Statement,
     WeightBound,
 )
-from rulelens.preference.table import Criteria, FloatArray, IntArray
+from rulelens.preference.table import Criteria, FloatArray, IntArray, is_number
 
 NOISE_LEVELS = np.geomspace(0.02, 1.0, 12)
 """Noise levels tried when it is learned, as shares of the usual spread of scores."""
 
+_LARGEST_NOISE = 1e6
 _CHAINS = 128
 _GROUPS = 4
 _SHRINKS = 60
+_NEVER = 1e-13
+_EXCHANGE = np.array([1.0, -1.0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,9 +162,12 @@ def sample_noisy(
     >>> 0.5 < float(posterior.sample.draws[:, 0].mean()) < 0.8
     True
     """
-    if noise is not None and not noise > 0:
-        raise OptionError(f"noise is {noise!r}. Expected a number above 0, or None to learn it.")
-    rng = np.random.default_rng(random_state)
+    if noise is not None and not (is_number(noise) and 0 < noise <= _LARGEST_NOISE):
+        raise OptionError(
+            f"noise is {noise!r}. Expected a number above 0 and at most {_LARGEST_NOISE:g}, or "
+            "None to learn it."
+        )
+    rng = generator(random_state)
     m = len(criteria.names)
     choices = choices_of(statements, criteria)
     spread = score_spread(criteria, rng)
@@ -175,7 +181,7 @@ def sample_noisy(
     state.learn_directions()
     state.walk(burn - burn // 2)
     # 2. Draws.
-    per_chain = max(8, -(-n_draws // _CHAINS))
+    per_chain = max(8, -(-checked_draws(n_draws) // _CHAINS))
     steps = 4 * m
     kept = np.empty((per_chain, m, _CHAINS))
     noises = np.empty((per_chain, _CHAINS))
@@ -243,6 +249,8 @@ class _State:
     ) -> None:
         self.weights, self.choices, self.levels, self.rng = weights, choices, levels, rng
         self.low, self.high = low[:, None], high[:, None]
+        # Weights that sum to 1 and are not negative are at most 1 without being told.
+        self.bounded_above = bool((high < 1.0).any())
         self.gap_scores = choices.gaps @ weights
         self.noise = levels[rng.integers(0, len(levels), weights.shape[1])]
         self.fit = self._likelihood(self.gap_scores, self.noise)
@@ -257,7 +265,10 @@ class _State:
         """Axes in which the chains spread: the principal directions of their weights."""
         if self.weights.shape[0] > 1:
             _, axes = np.linalg.eigh(np.cov(self.weights))
-            self.directions = axes[:, 1:] - axes[:, 1:].mean(axis=0)
+            axes = axes[:, 1:] - axes[:, 1:].mean(axis=0)
+            axes[np.abs(axes) < 1e-12] = 0.0
+            # Column by column in memory, for a step reads one; none that stands still.
+            self.directions = np.asfortranarray(axes[:, np.abs(axes).max(axis=0) > 1e-9])
 
     def walk(self, n_steps: int) -> None:
         """`n_steps` slice-sampling steps of all chains, the noise redrawn every few."""
@@ -267,10 +278,9 @@ class _State:
         for step in range(n_steps):
             if self.directions.shape[1] and step % 2:
                 axis = self.directions[:, self.rng.integers(self.directions.shape[1])]
+                self._step(slice(None), axis)
             else:
-                axis = np.zeros(m)
-                axis[self.rng.choice(m, 2, replace=False)] = 1.0, -1.0
-            self._step(axis)
+                self._step(self.rng.choice(m, 2, replace=False), _EXCHANGE)
             if step % 8 == 7 and len(self.levels) > 1:
                 self._redraw_noise()
         # Rounding adds up over many steps: take the scores from the weights again.
@@ -278,32 +288,36 @@ class _State:
         self.gap_scores = self.choices.gaps @ self.weights
         self.fit = self._likelihood(self.gap_scores, self.noise)
 
-    def _step(self, axis: FloatArray) -> None:
-        moving = np.abs(axis) > 1e-12
-        speed = axis[moving][:, None]
-        to_high = (self.high[moving] - self.weights[moving]) / speed
-        to_low = (self.low[moving] - self.weights[moving]) / speed
-        high = np.maximum(np.maximum(to_high, to_low).min(axis=0), 0.0)
-        low = np.minimum(np.minimum(to_high, to_low).max(axis=0), 0.0)
-        change = self.choices.gaps @ axis
+    def _step(self, which: IntArray | slice, axis: FloatArray) -> None:
+        """Move the weights `which` along `axis`, each chain to a place of its own."""
+        here = self.weights[which]
+        # A wall is `axis / room` away, turned over: one division for all walls, none for the 0s.
+        near = axis[:, None] / np.maximum(here - self.low[which], _NEVER)
+        ahead, behind = near.min(axis=0), near.max(axis=0)
+        if self.bounded_above:
+            far = axis[:, None] / np.maximum(self.high[which] - here, _NEVER)
+            ahead = np.minimum(ahead, -far.max(axis=0))
+            behind = np.maximum(behind, -far.min(axis=0))
+        high, low = -1.0 / ahead, -1.0 / behind
+        change = self.choices.gaps[:, which] @ axis
         level = self.fit - self.rng.standard_exponential(len(high))
         move = np.zeros(len(high))
         fit = self.fit.copy()
         todo = np.arange(len(high))
         for _ in range(_SHRINKS):
-            here = low[todo] + (high[todo] - low[todo]) * self.rng.random(len(todo))
-            scores = self.gap_scores[:, todo] + change[:, None] * here
+            place = low[todo] + (high[todo] - low[todo]) * self.rng.random(len(todo))
+            scores = self.gap_scores[:, todo] + change[:, None] * place
             tried = self._likelihood(scores, self.noise[todo])
             good = tried >= level[todo]
-            move[todo[good]], fit[todo[good]] = here[good], tried[good]
+            move[todo[good]], fit[todo[good]] = place[good], tried[good]
             # Where the place is too unlikely, the slice shrinks to it, always around 0.
-            bad, at = todo[~good], here[~good]
+            bad, at = todo[~good], place[~good]
             low[bad] = np.where(at < 0, at, low[bad])
             high[bad] = np.where(at < 0, high[bad], at)
             todo = bad
             if len(todo) == 0:
                 break
-        self.weights += axis[:, None] * move
+        self.weights[which] = here + axis[:, None] * move
         self.gap_scores += change[:, None] * move
         self.fit = fit
 

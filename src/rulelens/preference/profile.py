@@ -72,6 +72,8 @@ class Profile:
 
         Statements of the session's own background are not taken over again.
         """
+        if not isinstance(session, PreferenceSession):
+            raise OptionError(f"{session!r} is no session. Expected a PreferenceSession.")
         new = []
         # Differences are taken in fractions: 0.2 - 0.3 is to be kept as -0.1, so that what follows
         # from it can be proved later.
@@ -91,9 +93,9 @@ class Profile:
     def without(self, *positions: int, about: str | None = None) -> Self:
         """A profile from which the statements at `positions`, or all about a row, are withdrawn."""
         for position in positions:
-            if not 0 <= position < len(self.statements):
+            if not (isinstance(position, int) and 0 <= position < len(self.statements)):
                 raise OptionError(
-                    f"There is no statement {position} in this profile. It has "
+                    f"There is no statement {position!r} in this profile. It has "
                     f"{len(self.statements)}, counted from 0."
                 )
         kept = tuple(
@@ -105,6 +107,8 @@ class Profile:
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """A profile in which criteria have new names, after a column was renamed."""
+        if not isinstance(names, Mapping):
+            raise OptionError(f"names is {names!r}. Expected a dict of old name to new name.")
         return replace(
             self,
             statements=tuple(

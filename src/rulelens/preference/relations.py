@@ -16,7 +16,7 @@ from rulelens.preference.polytope import TOLERANCE, Polytope
 from rulelens.preference.programs import maximize
 from rulelens.preference.ranking import json_id
 from rulelens.preference.statements import Constraint, Prefer
-from rulelens.preference.table import Criteria, FloatArray
+from rulelens.preference.table import Criteria, FloatArray, is_number
 
 MIN_MARGIN = 1e-4
 """Smallest margin of extreme ranks: below, the solver's own tolerance decides the answer."""
@@ -240,10 +240,10 @@ def extreme_ranks(
     >>> extreme_ranks(c, Polytope.simplex(2), "a")
     ExtremeRanks(alternative='a', best=1, worst=2, margin=0.01)
     """
-    if not margin >= MIN_MARGIN:
+    if not (is_number(margin) and MIN_MARGIN <= margin < np.inf):
         raise OptionError(
-            f"The margin is {margin!r}. Expected at least {MIN_MARGIN}: with less, rounding in the "
-            "solver would decide about ranks."
+            f"The margin is {margin!r}. Expected a number of at least {MIN_MARGIN}: with less, "
+            "rounding in the solver would decide about ranks."
         )
     own = criteria.row(alternative)
     gaps = np.delete(own - criteria.values, criteria.position(alternative), axis=0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.criteria import RuleEvidence
-from rulelens.preference.hit_and_run import Seed
+from rulelens.preference.hit_and_run import Seed, generator
 from rulelens.preference.table import FloatArray
 
 
@@ -42,7 +42,7 @@ def bootstrap_stability(
     >>> bootstrap_stability(e, min_support=1).round(1).tolist()
     [1.0, 0.6]
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     e = evidence
     total = e.tp + e.fp + e.fn + e.tn
     result = np.zeros(len(total))

@@ -184,7 +184,11 @@ class PreferenceSession(CompatibleWeights):
         """
         from rulelens.preference.acceptability import outlook
 
-        told = result or self.result("bayes_pl" if noisy else "analytic")
+        if result is not None and not isinstance(result, PreferenceResult):
+            raise OptionError(
+                f"result is of type {type(result).__name__}. Expected what result() gave, or None."
+            )
+        told = self.result("bayes_pl" if noisy else "analytic") if result is None else result
         sample = self._draws(prior, noisy)
         return outlook(
             self._criteria,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import reprlib
 import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
 
 from rulelens.errors import FormatError, OptionError, OutputError, PreferenceError
+from rulelens.files import parse_json, read_text
 from rulelens.preference.questions import Question
 from rulelens.preference.statements import (
     BestOf,
@@ -23,7 +28,7 @@ from rulelens.preference.statements import (
     alternatives_in,
     phrase,
 )
-from rulelens.preference.table import Criteria
+from rulelens.preference.table import Criteria, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +41,16 @@ VERSION = 1
 S = TypeVar("S", bound="PreferenceSession")
 
 
+def _plain(value: object) -> bool:
+    """Whether JSON holds `value` as it is; infinite numbers and NaN it does not."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str | int | bool)
+
+
 def id_to_json(alternative: Hashable) -> Any:
     """An id as JSON: text, numbers, true/false, null; a tuple as {"tuple": [...]}."""
-    if alternative is None or isinstance(alternative, str | int | float | bool):
+    if _plain(alternative):
         return alternative
     if isinstance(alternative, tuple):
         return {"tuple": [id_to_json(a) for a in alternative]}
@@ -52,8 +64,8 @@ def id_from_json(value: Any) -> Hashable:
     """Inverse of `id_to_json`."""
     if isinstance(value, dict) and set(value) == {"tuple"} and isinstance(value["tuple"], list):
         return tuple(id_from_json(v) for v in value["tuple"])
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
+    if _plain(value):
+        return cast(Hashable, value)
     raise FormatError(f"{value!r} is no id. Expected text, a number or {{'tuple': [...]}}.")
 
 
@@ -107,16 +119,36 @@ def statement_from_dict(data: Any) -> Statement:
             case "best_of":
                 return BestOf(read(data["best"]), tuple(read(a) for a in data["shown"]))
             case "weight_bound":
-                return WeightBound(str(data["name"]), data["low"], data["high"])
+                return WeightBound(data["name"], data["low"], data["high"])
             case "recalled":
-                terms = tuple((str(n), float(v)) for n, v in data["terms"])
-                return Recalled(data["kind"], terms, str(data["phrase"]), str(data["about"]))
+                terms = tuple((_text(n), _number(v)) for n, v in data["terms"])
+                return Recalled(data["kind"], terms, _text(data["phrase"]), _text(data["about"]))
             case other:
                 raise FormatError(f"Unknown type of statement {other!r}.")
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"This is no statement: {data!r} ({error}).") from error
+        raise FormatError(f"This is no statement: {_short(data)} ({error}).") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"{_short(value)} is there where a text is expected.")
+    return value
+
+
+def _number(value: object) -> float:
+    if not is_number(value):
+        raise FormatError(f"{_short(value)} is there where a number is expected.")
+    return float(cast(float, value))
+
+
+def _short(value: object) -> str:
+    """What was found, in a message: never pages of it."""
+    try:
+        return reprlib.repr(value)
+    except (ValueError, RecursionError):  # whole numbers of many digits have no text
+        return f"something of type {type(value).__name__}"
 
 
 def session_to_dict(session: PreferenceSession) -> dict[str, Any]:
@@ -169,26 +201,32 @@ def session_from_dict(
             f"The session has version {data.get('version')!r}; version {VERSION} can be read. "
             "Update Rulelens, or save the session again with the version that wrote it."
         )
-    place = "criteria"
+    place, given = "criteria", criteria is not None
     try:
         if criteria is None:
             table = data["criteria"]
             ids = tuple(id_from_json(a) for a in table["alternatives"])
-            criteria = Criteria(ids, tuple(table["names"]), table["values"])
+            names = tuple(_text(name) for name in table["names"])
+            values = [[_number(v) for v in row] for row in table["values"]]
+            criteria = Criteria(ids, names, np.array(values).reshape(-1, len(names)))
         place = "labels"
-        labels = {id_from_json(a): str(text) for a, text in data["labels"]}
+        labels = {id_from_json(a): _text(text) for a, text in data["labels"]}
         place = "background"
         background = [statement_from_dict(d) for d in data["background"]]
         session = build(criteria, labels=labels, background=background)
         aside: list[str] = []
         for number, event in enumerate(data["events"]):
             place = f"event {number}"
-            with session.clock(str(event["at"])):
+            with session.clock(_text(event["at"])):
                 _replay(session, event, aside)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise FormatError(f"The saved session is damaged at {place}: {error!r}.") from error
-    except FormatError as error:
+    except (FormatError, PreferenceError) as error:
+        if given and not isinstance(error, FormatError) and not place.startswith("event"):
+            raise  # the alternatives that were given are at fault, not the file
         raise FormatError(f"The saved session is damaged at {place}: {error}") from error
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise FormatError(f"The saved session is damaged at {place}: {error!r}.") from error
+    except RecursionError:
+        raise FormatError(f"The saved session is nested too deeply at {place}.") from None
     if aside and missing == "error":
         raise PreferenceError(
             f"{len(aside)} statements name alternatives that are no longer there: "
@@ -243,7 +281,8 @@ def write_json(data: dict[str, Any], path: str | Path) -> None:
             "you may write to."
         ) from error
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # Half of a surrogate pair, which UTF-8 lacks, is written as the escape that JSON has.
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -254,13 +293,12 @@ def write_json(data: dict[str, Any], path: str | Path) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Parsed JSON of a file; a FormatError names the line and column of a fault."""
+    """Value of a file of strict JSON; a FormatError names the line and column of a fault."""
+    text = read_text(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(f"'{path}' is no JSON text: {error}.") from error
-    except OSError as error:
-        raise FormatError(f"'{path}' cannot be read: {error.strerror}.") from error
+        return parse_json(text)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
 
 
 def save_session(session: PreferenceSession, path: str | Path) -> None:

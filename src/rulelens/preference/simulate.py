@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.hit_and_run import Seed
+from rulelens.preference.hit_and_run import Seed, generator
 from rulelens.preference.table import FloatArray, IntArray
 
 Prior: TypeAlias = Literal["uniform", "simplex"]
@@ -31,7 +31,7 @@ def random_weights(
     >>> random_weights(3, 2).sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     if prior == "uniform":
         raw = rng.random((n_persons, n_criteria))
     elif prior == "simplex":
@@ -69,7 +69,7 @@ class SimulatedPerson:
     def __post_init__(self) -> None:
         if not self.noise >= 0:
             raise OptionError(f"noise is {self.noise!r}. Expected 0 or more.")
-        self._rng = np.random.default_rng(self.random_state)
+        self._rng = generator(self.random_state)
 
     def _heard(self, shown: Sequence[int]) -> FloatArray:
         scale = self.noise * float(self.utilities.std())

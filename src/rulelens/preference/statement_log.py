@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -92,10 +93,10 @@ class StatementLog:
         spread = spread[spread > 0]
         if len(spread) and spread.max() > LARGEST_RATIO * spread.min():
             raise PreferenceError(sizes_differ(criteria))
-        recalled = tuple(background)
+        recalled = _recalled(background)
         self._criteria = criteria.widened([n for r in recalled for n, _ in r.terms])
         self._background = recalled
-        self._labels = dict(labels or {})
+        self._labels = _label_texts(labels)
         self._statements: tuple[Statement, ...] = ()
         self._events: tuple[Event, ...] = ()
         self._now = ""
@@ -138,6 +139,11 @@ class StatementLog:
 
     def add(self, statement: Statement) -> Self:
         """Add any statement; one that names what is unknown is an error and is not kept."""
+        if not isinstance(statement, Statement):
+            raise PreferenceError(
+                f"{statement!r} is no statement. Expected Prefer, Indifferent, Ranking, "
+                "Intensity, BestOf, WeightBound or Recalled, or use rank, prefer, best_of …."
+            )
         check(statement, self._criteria)
         self._statements = (*self._statements, statement)
         self._record("state", statement)
@@ -172,8 +178,12 @@ class StatementLog:
         if isinstance(ranking, str):
             parsed = parse_ranking(ranking)
             return self.add(Ranking(tuple(tuple(self.resolve(t) for t in g) for g in parsed)))
+        if isinstance(ranking, AbstractSet):
+            raise PreferenceError(
+                f"A ranking needs an order, and {ranking!r} has none. Give a list, best first."
+            )
         groups: list[tuple[Hashable, ...]] = []
-        for item in ranking:
+        for item in _listed(ranking, "A ranking"):
             if item in self._criteria or isinstance(item, str) or not isinstance(item, Sequence):
                 groups.append((self.resolve(item),))
             else:
@@ -201,12 +211,14 @@ class StatementLog:
         self, better: Hashable, worse: Hashable, less_better: Hashable, less_worse: Hashable
     ) -> Self:
         """State that `better` beats `worse` by more than `less_better` beats `less_worse`."""
-        ids = (self.resolve(a) for a in (better, worse, less_better, less_worse))
+        ids = [self.resolve(a) for a in (better, worse, less_better, less_worse)]
         return self.add(Intensity(*ids))
 
     def best_of(self, best: Hashable, shown: Sequence[Hashable]) -> Self:
         """State that `best` is the best of those `shown`."""
-        return self.add(BestOf(self.resolve(best), tuple(self.resolve(a) for a in shown)))
+        return self.add(
+            BestOf(self.resolve(best), tuple(map(self.resolve, _listed(shown, "What is shown"))))
+        )
 
     def bound(self, name: str, *, low: float | None = None, high: float | None = None) -> Self:
         """State that the weight of criterion `name` is at least `low` and at most `high`."""
@@ -222,7 +234,7 @@ class StatementLog:
             The better (best) of those shown; with form "insert" the number of alternatives of the
             chain that are better; None for "no preference": all shown are equally good.
         """
-        shown = question.shown
+        shown = _shown(question)
         if choice is None and question.form != "insert":
             return self.add(Ranking((shown,)))
         if question.form == "insert":
@@ -245,7 +257,7 @@ class StatementLog:
 
     def skip(self, question: Question) -> Self:
         """Leave a question unanswered; it is not asked again."""
-        self._record("skip", shown=question.shown)
+        self._record("skip", shown=_shown(question))
         return self
 
     def resolve(self, alternative: Hashable) -> Hashable:
@@ -269,3 +281,44 @@ class StatementLog:
             *(Constraint(c.row, c.kind, c.statement, -1 - c.source, c.phrase) for c in earlier),
             *own,
         )
+
+
+def _listed(items: object, what: str) -> tuple[Hashable, ...]:
+    """`items` as a tuple, if they are several and not one text."""
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise PreferenceError(
+            f"{what} is a list of alternatives, not {items!r} of type {type(items).__name__}."
+        )
+    return tuple(items)
+
+
+def _shown(question: Question) -> tuple[Hashable, ...]:
+    from rulelens.preference.questions import Question
+
+    if not isinstance(question, Question):
+        raise PreferenceError(
+            f"{question!r} is no question. Expected what next_question() gave; it gives None when "
+            "nothing is left to ask."
+        )
+    return question.shown
+
+
+def _recalled(background: Sequence[Recalled]) -> tuple[Recalled, ...]:
+    found = tuple(background) if isinstance(background, Iterable) else (background,)
+    for item in found:
+        if not isinstance(item, Recalled):
+            raise PreferenceError(
+                f"The background has {item!r}. Expected recalled statements, such as "
+                "profile.statements."
+            )
+    return found
+
+
+def _label_texts(labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise PreferenceError(
+            f"labels is of type {type(labels).__name__}. Expected a dict of id to text."
+        )
+    return {a: str(text) for a, text in labels.items()}

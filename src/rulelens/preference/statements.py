@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.table import Criteria, FloatArray
+from rulelens.preference.table import LARGEST, Criteria, FloatArray, is_number
 
 Kind: TypeAlias = Literal["strict", "weak", "equal"]
 
@@ -99,10 +99,19 @@ class WeightBound:
     high: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise PreferenceError(
+                f"A bound is on the weight of {self.name!r}. Expected the name of a criterion."
+            )
         low, high = self.low, self.high
         if low is None and high is None:
             raise PreferenceError(f"The bound on '{self.name}' gives neither low nor high.")
         for value in (low, high):
+            if value is not None and not is_number(value):
+                raise PreferenceError(
+                    f"The bound {value!r} on the weight of '{self.name}' is no number. Expected a "
+                    "number between 0 and 1, or None for no bound."
+                )
             if value is not None and not 0 <= value <= 1:
                 raise PreferenceError(
                     f"The bound {value!r} on the weight of '{self.name}' is outside [0, 1]. "
@@ -140,12 +149,17 @@ class Recalled:
             raise PreferenceError(
                 f"A recalled statement has kind {self.kind!r}. Expected strict, weak or equal."
             )
+        for _, value in self.terms:
+            if not is_number(value) or not abs(value) <= LARGEST:
+                raise PreferenceError(
+                    f"The recalled statement '{self.phrase}' has the value {value!r}. Expected a "
+                    f"number of at most {LARGEST:g}."
+                )
         object.__setattr__(self, "terms", tuple((str(n), float(v)) for n, v in self.terms))
         names = [n for n, _ in self.terms]
-        if len(set(names)) < len(names) or not all(np.isfinite(v) for _, v in self.terms):
+        if len(set(names)) < len(names):
             raise PreferenceError(
-                f"The recalled statement '{self.phrase}' names a criterion twice or has a value "
-                "that is not finite."
+                f"The recalled statement '{self.phrase}' names a criterion twice. Name each once."
             )
 
 

@@ -19,7 +19,19 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 
 
-_LARGEST = 1e100
+LARGEST = 1e100
+"""Larger values are refused: their differences cannot be computed with."""
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a real number, and neither true nor false.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number("0.5")
+    (True, False, False)
+    """
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def read_only(values: ArrayLike) -> FloatArray:
@@ -63,7 +75,13 @@ class Criteria:
         set_ = object.__setattr__
         set_(self, "alternatives", tuple(self.alternatives))
         set_(self, "names", tuple(str(n) for n in self.names))
-        set_(self, "values", read_only(self.values))
+        try:
+            set_(self, "values", read_only(self.values))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise PreferenceError(
+                f"The criteria are no table of numbers ({error}). Expected one row of numbers per "
+                "alternative, all rows of the same length."
+            ) from None
         n, m = len(self.alternatives), len(self.names)
         if self.values.shape != (n, m):
             raise PreferenceError(
@@ -80,9 +98,9 @@ class Criteria:
                 f"Criterion '{self.names[j]}' of alternative {self.alternatives[i]!r} is "
                 f"{self.values[i, j]}. Every value must be a finite number: fill it in or drop it."
             )
-        if np.abs(self.values).max(initial=0.0) > _LARGEST:
+        if np.abs(self.values).max(initial=0.0) > LARGEST:
             raise PreferenceError(
-                f"The criteria hold values beyond {_LARGEST:g}, whose differences cannot be "
+                f"The criteria hold values beyond {LARGEST:g}, whose differences cannot be "
                 "computed with. Rescale such columns, best to [0, 1]."
             )
         set_(self, "_positions", {a: i for i, a in enumerate(self.alternatives)})
