@@ -34,7 +34,7 @@ _NEXT = re.compile(r"\s+(AND|THEN)\s+", re.IGNORECASE)
 _FIGURE = re.compile(
     rf"\s*,\s*(COVERING|ERROR)\s*:\s*({NUMBER})\s*(?:\(([^()]*)\))?", re.IGNORECASE
 )
-_WITHOUT = re.compile(rf"\s*wo\s+cond\.?\s*([0-9]{1, 9})\s*:\s*({NUMBER})\s*", re.IGNORECASE)
+_WITHOUT = re.compile(rf"\s*wo\s+cond\.?\s*([0-9]{{1,9}})\s*:\s*({NUMBER})\s*", re.IGNORECASE)
 _POSITIONAL = re.compile(r"V([0-9]{1,9})")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000})")
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
