@@ -6,14 +6,17 @@ from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.preference.analytic_center import analytic_center
-from rulelens.preference.compatible_weights import PRIORS, Prior
+from rulelens.preference.analytic_center import AnalyticCenter, analytic_center
 from rulelens.preference.hit_and_run import sample_weights
-from rulelens.preference.polytope import cube_interior
+from rulelens.preference.polytope import Interior, cube_interior
 from rulelens.preference.questions import (
+    BELIEFS,
     FORMS,
     GOALS,
+    Belief,
     Form,
     Goal,
     Question,
@@ -41,7 +44,7 @@ def ask(
     form: Form,
     k: int,
     *,
-    prior: Prior = "simplex",
+    prior: Belief = "mixed",
     noisy: bool = False,
     random_state: int = 0,
 ) -> Question | None:
@@ -50,8 +53,8 @@ def ask(
         raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
     if form not in FORMS:
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
-    if prior not in PRIORS:
-        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
+    if prior not in BELIEFS:
+        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, BELIEFS)}")
     values, ids = session.criteria.values, session.criteria.alternatives
     skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
     decided = decided_pairs(session.constraints()) | skipped
@@ -63,17 +66,7 @@ def ask(
         if interior.dimension == 0:
             return None
         center = analytic_center(interior)
-        body = cube_interior(session.polytope(), interior) if prior == "uniform" else interior
-        # Which question is best does not hang on a perfect sample: fewer steps than for a centroid.
-        draws = sample_weights(
-            body,
-            _DRAWS,
-            center=center if body is interior else None,
-            n_chains=_CHAINS,
-            thin=2 * body.dimension,
-            burn_in=12 * body.dimension,
-            random_state=random_state,
-        ).draws
+        draws = _draws(session, interior, center, prior, random_state)
         # Where all draws agree on all pairs: is any pair still open for certain?
         certain = partial(
             nearest_pair, session.criteria, session.polytope(), interior, center, decided
@@ -100,6 +93,35 @@ def ask(
         return Question(ids[found[0]], ids[found[1]], information=found[2], agreement=known)
     rest = certain() if certain is not None else None
     return rest and Question(rest.a, rest.b, information=0.0, agreement=known)
+
+
+def _draws(
+    session: PreferenceSession,
+    interior: Interior,
+    center: AnalyticCenter,
+    prior: Belief,
+    random_state: int,
+) -> FloatArray:
+    """Compatible weights under `prior`; a mixed one gives half of the draws to each of both."""
+    bodies: list[tuple[Interior, AnalyticCenter | None]] = []
+    if prior != "uniform":
+        bodies.append((interior, center))
+    if prior != "simplex":
+        bodies.append((cube_interior(session.polytope(), interior), None))
+    # Which question is best does not hang on a perfect sample: fewer steps than for a centroid.
+    parts = [
+        sample_weights(
+            body,
+            _DRAWS // len(bodies),
+            center=known,
+            n_chains=_CHAINS // len(bodies),
+            thin=2 * body.dimension,
+            burn_in=12 * body.dimension,
+            random_state=random_state,
+        ).draws
+        for body, known in bodies
+    ]
+    return np.vstack(parts)
 
 
 def _insertion(

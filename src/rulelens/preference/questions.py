@@ -25,6 +25,8 @@ from rulelens.preference.table import Criteria, FloatArray, IntArray
 Goal: TypeAlias = Literal["top_k", "ranking", "best"]
 Form: TypeAlias = Literal["pair", "best_of_5", "insert"]
 GOALS: tuple[str, ...] = ("top_k", "ranking", "best")
+Belief: TypeAlias = Literal["mixed", "simplex", "uniform"]
+BELIEFS: tuple[str, ...] = ("mixed", "simplex", "uniform")
 FORMS: tuple[str, ...] = ("pair", "best_of_5", "insert")
 
 ENOUGH = 0.95

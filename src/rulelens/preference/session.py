@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rulelens.preference.acceptability import Outlook
     from rulelens.preference.hit_and_run import WeightSample
-    from rulelens.preference.questions import Form, Goal, Question
+    from rulelens.preference.questions import Belief, Form, Goal, Question
 
 Method: TypeAlias = Literal[
     "analytic", "max_eps", "chebyshev", "centroid", "centroid_uniform", "bayes_pl"
@@ -236,7 +236,7 @@ class PreferenceSession(CompatibleWeights):
         form: Form = "pair",
         k: int = 5,
         *,
-        prior: Prior = "simplex",
+        prior: Belief = "mixed",
         noisy: bool = False,
         random_state: int = 0,
     ) -> Question | None:
@@ -250,9 +250,9 @@ class PreferenceSession(CompatibleWeights):
             "insert" asks where an alternative goes in the latest ranking that was stated.
         k : int
             Size of the top for goal "top_k" and for `Question.agreement`.
-        prior : {"simplex", "uniform"}
-            What is believed before anything is said, see `sample`. For persons to whom most
-            criteria matter somewhat, "uniform" asks better questions.
+        prior : {"mixed", "simplex", "uniform"}
+            What is believed before anything is said, see `sample`. "mixed" takes half of the draws
+            from each of the two: it asks well whether few criteria matter to a person or most do.
         noisy : bool
             Take answers as noisy: go on where they contradict each other, instead of an error.
         random_state : int
