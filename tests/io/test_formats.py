@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -157,3 +158,16 @@ def test_a_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:
 def test_features_that_contradict_the_schema() -> None:
     with pytest.raises(SchemaError, match="different features"):
         parse_rules("{}", format="json", features=["x"], schema=Schema.numeric(["y"]))
+
+
+def test_reading_leaves_the_garbage_collector_as_it_was() -> None:
+    for on in (False, True):
+        gc.enable() if on else gc.disable()
+        try:
+            parse_rules("IF a > 1 THEN x", format="text")
+            assert gc.isenabled() is on
+            with pytest.raises(FormatError):
+                parse_rules("IF a > ", format="text")
+            assert gc.isenabled() is on
+        finally:
+            gc.enable()

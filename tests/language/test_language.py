@@ -287,3 +287,17 @@ def test_numbers_that_are_almost_one() -> None:
     )
     assert "1.0 <= a <= 1.0000000000000002 THEN 1.0" in print_rules(rules)
     assert parse_text(print_rules(rules)) == rules
+
+
+def test_a_quoted_true_is_no_condition() -> None:
+    """``IF "true" THEN`` was read as ``IF TRUE THEN``."""
+    with pytest.raises(FormatError):
+        parse_rules('FEATURE a NUMERIC IF "true" THEN x', format="text")
+
+
+def test_zeros_keep_their_signs() -> None:
+    """Equal intervals of a text are made once; -0.0 and 0.0 are equal, but two texts."""
+    text = "RULELENS 1\nFEATURE a NUMERIC\nOUTCOMES {x}\n"
+    text += "IF a > 0.0 THEN x\nIF a > -0.0 THEN x\nIF a > 0.0 THEN x\n"
+    again = format_rules(parse_rules(text, format="text"), format="text")
+    assert format_rules(parse_rules(again, format="text"), format="text") == again

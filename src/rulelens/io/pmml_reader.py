@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from rulelens.core.conditions import Condition, Interval, Membership, Missing, intersect
 from rulelens.core.rule import Rule
@@ -28,6 +29,8 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _PREDICATES = ("SimplePredicate", "SimpleSetPredicate", "CompoundPredicate", "True", "False")
 _ITEM = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))')
 _DEEPEST = 100
+_Known: TypeAlias = dict[tuple[str | None, ...], tuple[str, Condition]]
+"""Simple predicates that were read before: forests repeat them."""
 
 
 def read_pmml(
@@ -67,8 +70,9 @@ def read_pmml(
     ordered = bool(criteria) and criteria[0] == "firstHit"
     default = rule_set.get("defaultScore") if ordered else None
     rules = []
+    known: _Known = {}
     for place, score, predicates in _rules(rule_set, "RuleSet", ()):
-        pairs = [pair for p in predicates for pair in _conditions(p, found, place)]
+        pairs = [pair for p in predicates for pair in _conditions(p, found, place, known)]
         try:
             rules.append(Rule(pairs, label(score)).simplify())
         except RulelensError as e:
@@ -99,7 +103,12 @@ def _parse(text: str) -> Element:
 
 
 def _tag(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return _local(element.tag)
+
+
+@lru_cache(maxsize=256)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 def _all(parent: Element, name: str) -> list[Element]:
@@ -173,7 +182,7 @@ def _rules(
 
 
 def _conditions(
-    predicate: Element, schema: Schema, place: str, depth: int = 0
+    predicate: Element, schema: Schema, place: str, known: _Known, depth: int = 0
 ) -> list[tuple[str, Condition]]:
     """Conditions whose conjunction a predicate is."""
     tag = _tag(predicate)
@@ -182,13 +191,18 @@ def _conditions(
     if tag == "True":
         return []
     if tag == "SimplePredicate":
-        return [_simple(predicate, schema, place)]
+        key = tuple(map(predicate.get, ("field", "operator", "value")))
+        if key not in known:
+            known[key] = _simple(predicate, schema, place)
+        return [known[key]]
     if tag == "SimpleSetPredicate":
         return [_set(predicate, schema, place)]
     if tag != "CompoundPredicate":
         raise FormatError(f"{place}: a rule with {tag} never fires. Remove it.")
     operator = predicate.get("booleanOperator")
-    parts = [_conditions(p, schema, place, depth + 1) for p in predicate if _tag(p) in _PREDICATES]
+    parts = [
+        _conditions(p, schema, place, known, depth + 1) for p in predicate if _tag(p) in _PREDICATES
+    ]
     if operator == "and":
         return [pair for part in parts for pair in part]
     if operator == "or":

@@ -56,6 +56,7 @@ class _Parser:
         self.tokens = tokenize(text)
         self.at = 0
         self.draft = Draft(text)
+        self.intervals: dict[tuple[float | bool | str, ...], Interval] = {}
 
     # ------------------------------------------------------------------ tokens
     @property
@@ -74,13 +75,13 @@ class _Parser:
         return self.text[token.position : self.tokens[self.at + 1].position].split("#")[0].strip()
 
     def is_end(self) -> bool:
-        return self.token.kind == "end"
+        return self.tokens.kinds[self.at] == "end"
 
     def take(self, kind: str, *values: str) -> Token | None:
-        token = self.token
-        if token.kind == kind and (not values or token.value in values):
+        tokens, at = self.tokens, self.at
+        if tokens.kinds[at] == kind and (not values or tokens.values[at] in values):
             self.at += 1
-            return token
+            return tokens[at]
         return None
 
     def need(self, what: str, kind: str, *values: str) -> Token:
@@ -136,7 +137,8 @@ class _Parser:
 
     def rule(self, position: int) -> None:
         conditions = []
-        if self.token.value == "true" and self.tokens[self.at + 1].value == "then":
+        token = self.token
+        if token[:2] == ("keyword", "true") and self.tokens[self.at + 1].value == "then":
             self.at += 1
         else:
             conditions.append(self.condition())
@@ -186,13 +188,17 @@ class _Parser:
 
     def interval(self, start: int, ends: dict[str, float], closed: dict[str, bool]) -> Interval:
         or_missing, precision = self.flags()
-        return at_place(
-            self.text,
-            start,
-            lambda: Interval(
-                ends["low"], ends["high"], closed["low"], closed["high"], or_missing, precision
-            ),
-        )
+        low, high = ends["low"], ends["high"]
+        # -0.0 and 0.0 are one key, but two texts.
+        key = (low, high, *closed.values(), or_missing, precision)
+        known = self.intervals.get(key) if low and high else None
+        if known is None:
+            known = self.intervals[key] = at_place(
+                self.text,
+                start,
+                lambda: Interval(low, high, closed["low"], closed["high"], or_missing, precision),
+            )
+        return known
 
     def is_what(self, start: int) -> Condition:
         if self.take("keyword", "missing"):
@@ -253,10 +259,10 @@ class _Parser:
         return token.value
 
     def is_infinity(self) -> bool:
-        sign = self.token.value in ("-", "+")
-        return self.tokens[self.at + sign].value == "inf" and (
-            self.tokens[self.at + sign].kind == "keyword"
-        )
+        kinds, values, at = self.tokens.kinds, self.tokens.values, self.at
+        if kinds[at] == "symbol" and values[at] in ("-", "+"):
+            at += 1
+        return kinds[at] == "keyword" and values[at] == "inf"
 
     def number(self) -> float:
         if self.is_infinity():

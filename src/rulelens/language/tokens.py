@@ -27,15 +27,15 @@ _TOKEN = re.compile(
     (?:[ \t\r\n\f\ufeff]++ | \#[^\n]*+)*+
     (?:
     (?P<number>[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+(?![\w.]))
-  | (?P<text>"(?:[^"\\\n]|\\.)*")
+  | (?P<text>"(?:[^"\\\n]|\\[^\n])*")
   | (?P<word>[^\W\d]\w*)
   | (?P<symbol><=|>=|!=|==|[<>=(){}\[\],:;+-])
   | (?P<end>\Z)
+  | (?P<other>.)
     )
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
-_SKIPPED = re.compile(r"(?:[ \t\r\n\f\ufeff]++|#[^\n]*+)*+")
 _BARE = re.compile(r"[^\W\d]\w*")
 
 
@@ -47,7 +47,25 @@ class Token(NamedTuple):
     position: int
 
 
-def tokenize(text: str) -> list[Token]:
+class Tokens:
+    """The tokens of a text, in lists rather than objects: a large text has millions."""
+
+    def __init__(self) -> None:
+        self.kinds: list[TokenKind] = []
+        self.values: list[str] = []
+        self.positions: list[int] = []
+
+    def __getitem__(self, place: int) -> Token:
+        return Token(self.kinds[place], self.values[place], self.positions[place])
+
+    def append(self, kind: TokenKind, value: str, position: int) -> None:
+        """Add a token at the end."""
+        self.kinds.append(kind)
+        self.values.append(value)
+        self.positions.append(position)
+
+
+def tokenize(text: str) -> Tokens:
     """Tokens of a text, with one of kind ``end`` after the last.
 
     Raises
@@ -60,29 +78,25 @@ def tokenize(text: str) -> list[Token]:
     >>> [t.value for t in tokenize('IF "heart rate" > 5e1 # comment')]
     ['if', 'heart rate', '>', '5e1', '']
     """
-    out: list[Token] = []
-    position = 0
-    while True:
-        m = _TOKEN.match(text, position)
-        if m is None:
-            raise _unexpected(text, _SKIPPED.match(text, position).end())  # type: ignore[union-attr]
-        kind = m.lastgroup
-        start, position = m.span(m.lastindex)  # type: ignore[arg-type]
-        value = text[start:position]
+    out = Tokens()
+    words: dict[str, tuple[TokenKind, str]] = {}
+    for m in _TOKEN.finditer(text):  # there is a match at every place, so that none is passed over
+        kind: TokenKind | Literal["other"] = m.lastgroup  # type: ignore[assignment]
+        value, start = m[kind], m.start(kind)
         if kind == "word":
-            lower = value.lower()
-            out.append(
-                Token("keyword", lower, start) if lower in KEYWORDS else Token("word", value, start)
-            )
-        elif kind == "text":
-            out.append(Token("text", _unquote(text, start, value), start))
-        elif kind == "number":
-            out.append(Token("number", value, start))
-        elif kind == "symbol":
-            out.append(Token("symbol", value, start))
+            if value not in words:
+                lower = value.lower()
+                words[value] = ("keyword", lower) if lower in KEYWORDS else ("word", value)
+            out.append(*words[value], start)
+        elif kind == "other":
+            raise _unexpected(text, start)
         else:
-            out.append(Token("end", "", start))
-            return out
+            if kind == "text":
+                value = _unquote(text, start, value)
+            out.append(kind, value, start)
+            if kind == "end":
+                break
+    return out
 
 
 def _unexpected(text: str, position: int) -> FormatError:
