@@ -64,6 +64,7 @@ _HOME = {
     "RulelensError": "errors",
     "RulelensWarning": "errors",
     "RuleSet": "core.ruleset",
+    "rules_to_frame": "io.tables",
     "save_figure": "plots.save",
     "Schema": "core.schema",
     "SOURCES": "sources.extract",
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from rulelens.io.format import FORMATS
     from rulelens.io.formats import format_rules, parse_rules, read_rules, write_rules
     from rulelens.io.printed import check_printed
+    from rulelens.io.tables import rules_to_frame
     from rulelens.personal.contrast import contrast, counterfactual
     from rulelens.personal.fast_pic import FastPIC
     from rulelens.personal.pic import PIC

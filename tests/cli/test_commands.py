@@ -155,6 +155,17 @@ def test_rules_and_graph_of_a_file_in_another_format(capsys, data, tmp_path):
     assert "Give --rules FILE, too" in err
 
 
+def test_rules_as_a_table_with_measures(capsys, data, tmp_path):
+    out = tmp_path / "rules.csv"
+    code, _, err = run(
+        capsys, "rules", str(data), "--target", "ill", "--drop", "id", "--out", str(out)
+    )
+    assert code == 0, err
+    frame = pd.read_csv(out)
+    assert {"rule", "outcome", "tp", "confidence"} <= set(frame.columns)
+    assert (frame["tp"] + frame["fp"] > 0).all()
+
+
 def test_rules_are_printed_by_falling_measure(capsys, data):
     code, text, _ = run(
         capsys, "rules", str(data), "--target", "ill", "--sort", "support", "--json"

@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rule_strategies import random_rows, rule_sets
 
 from rulelens.core.conditions import Interval, Membership
+from rulelens.core.measures import MEASURES
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Schema
-from rulelens.errors import FormatError
+from rulelens.errors import FormatError, OptionError
 from rulelens.io.formats import format_rules, write_rules
-from rulelens.io.tables import rules_to_frame
+from rulelens.io.tables import rules_to_frame, write_csv
 from rulelens.language.parser import parse_text
 
 LEVELS = st.one_of(st.text(max_size=6), st.integers(-3, 3), st.floats(-5, 5))
@@ -120,3 +122,24 @@ def test_suffixes(tmp_path: Path, suffix: str) -> None:
     assert (tmp_path / f"r.{suffix}").stat().st_size
     with pytest.raises(FormatError, match="does not tell the format"):
         write_rules(rules, tmp_path / "r.sql")
+
+
+def test_tables_with_measures() -> None:
+    schema = Schema([Feature("x")])
+    rules = RuleSet.from_rules(
+        [Rule({"x": Interval(1)}, "a", {"tp": 7}), Rule({"x": Interval(9)}, "b")],
+        schema,
+        ordered=True,
+        default="a",
+    )
+    X, y = pd.DataFrame({"x": [0.0, 2.0, 3.0, np.nan]}), ["a", "a", "b", "b"]
+    frame = rules_to_frame(rules, X, y, measures=["confidence", "recall"])
+    assert frame["provenance tp"].tolist()[0] == 7
+    assert frame[["tp", "fp", "fn", "tn"]].to_numpy().tolist() == [[1, 1, 1, 1], [0, 0, 2, 2]]
+    assert frame["recall"].tolist() == [0.5, 0.0]
+    rows = list(csv.DictReader(io.StringIO(write_csv(rules, X, y, measures=["confidence"]))))
+    assert [r["confidence"] for r in rows] == ["0.5", "", ""]
+    assert set(MEASURES) <= set(rules_to_frame(rules, X, y))
+    for options in ({"X": X}, {"y": y}, {"measures": ["recall"]}):
+        with pytest.raises(OptionError, match="Measures need rows"):
+            rules_to_frame(rules, **options)

@@ -43,7 +43,9 @@ SHOWN = ("support", "confidence", "confidence_low", "recall", "error", "relevanc
 @click.option("--sort", default="relevance", show_default=True, help="Measure to sort by.")
 @click.option("--top", default=20, show_default=True, help="How many rules to show.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the training.")
-@click.option("--out", type=click.Path(path_type=Path), help="Save the rules: a .json file.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Save the rules: .json; .csv with measures."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def command(
     data: Path,
@@ -146,9 +148,14 @@ def command(
         if len(rules) > top:
             click.echo(f"… and {len(rules) - top} more rules (--top).")
     if out is not None:
+        from rulelens.files import write_text
         from rulelens.io.formats import write_rules
+        from rulelens.io.tables import write_csv
 
-        write_rules(rules, out)
+        if format_for_writing(out) == "csv":
+            write_text(out, write_csv(rules, made.X, made.y))
+        else:
+            write_rules(rules, out)
         say(f"Rules: {out}")
 
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
+from rulelens.core.measures import MEASURES
 from rulelens.core.ruleset import RuleSet
+from rulelens.errors import OptionError
 from rulelens.io.format import FORMATS, Format
 from rulelens.language.printer import print_condition
 from rulelens.language.tokens import quote, write_level
@@ -32,8 +38,19 @@ _LATEX = {
 }
 
 
-def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
-    """One row a rule: its conditions as text, outcome, length and provenance.
+def rules_to_frame(
+    rules: RuleSet, X: object = None, y: object = None, *, measures: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """One row a rule: its conditions as text, outcome, length, provenance and measures.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X, y : table and classes, shape (n_rows,), optional
+        Rows to measure the rules on: adds the counts ``tp``, ``fp``, ``fn`` and ``tn``, and the
+        measures.
+    measures : sequence of str, optional
+        Names of measures; by default all registered ones.
 
     Examples
     --------
@@ -41,9 +58,14 @@ def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
     >>> from rulelens.core.rule import Rule
     >>> from rulelens.core.schema import Schema
     >>> rule = Rule({"age": Interval(high=50)}, "well", {"tree": 0})
-    >>> print(rules_to_frame(RuleSet.from_rules([rule], Schema.numeric(["age"]))))
+    >>> rules = RuleSet.from_rules([rule], Schema.numeric(["age"]))
+    >>> print(rules_to_frame(rules))
            rule outcome  length  tree
     0  age < 50    well       1     0
+    >>> frame = rules_to_frame(rules, [[40], [45], [60]], ["well", "ill", "ill"])
+    >>> print(frame[["rule", "tp", "fp", "confidence"]])
+           rule  tp  fp  confidence
+    0  age < 50   1   1         0.5
     """
     import pandas as pd
 
@@ -52,28 +74,54 @@ def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
         "outcome": [rules.outcomes[c] for c in rules.outcome],
         "length": rules.lengths,
     }
+    figures = _figures(rules, X, y, measures)
     for name, column in rules.provenance.items():
-        columns[name if name not in columns else f"provenance {name}"] = column
-    return pd.DataFrame(columns)
+        clash = name in columns or name in figures
+        columns[f"provenance {name}" if clash else name] = column
+    return pd.DataFrame(columns | figures)
 
 
-def write_csv(rules: RuleSet) -> str:
+def write_csv(
+    rules: RuleSet, X: object = None, y: object = None, *, measures: Sequence[str] | None = None
+) -> str:
     """One row a rule, in the words of the language of rules, so that nothing is lost or run.
 
-    A text that a spreadsheet would take for a formula stands in double quotes.
+    A text that a spreadsheet would take for a formula stands in double quotes. With rows and
+    their classes, the columns of measures follow as in `rules_to_frame`; an undefined measure
+    is an empty cell.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rule", "outcome", "length", *map(quote, rules.provenance)])
+    figures = _figures(rules, X, y, measures)
+    writer.writerow(["rule", "outcome", "length", *map(quote, rules.provenance), *figures])
     columns = [c.tolist() for c in rules.provenance.values()]
+    numbers = [c.tolist() for c in figures.values()]
     outcomes = [write_level(v) for v in rules.outcomes]
     for k, text in enumerate(_antecedents(rules)):
         origin = ["" if c[k] is None else write_level(c[k]) for c in columns]
+        measured = ["" if math.isnan(c[k]) else repr(c[k]) for c in numbers]
         length = int(rules.lengths[k])
-        writer.writerow([text, outcomes[int(rules.outcome[k])], length, *origin])
+        writer.writerow([text, outcomes[int(rules.outcome[k])], length, *origin, *measured])
     if rules.default is not None:
-        writer.writerow(["ELSE", write_level(rules.default), 0, *[""] * len(columns)])
+        rest = [""] * (len(columns) + len(numbers))
+        writer.writerow(["ELSE", write_level(rules.default), 0, *rest])
     return out.getvalue()
+
+
+def _figures(
+    rules: RuleSet, X: object, y: object, measures: Sequence[str] | None
+) -> dict[str, NDArray[Any]]:
+    """Counts and measures of each rule; none without rows."""
+    if (X is None) != (y is None):
+        raise OptionError("Measures need rows and their classes. Give both X and y, or neither.")
+    if X is None:
+        if measures is not None:
+            raise OptionError("Measures need rows to measure on. Give X and y.")
+        return {}
+    counts = rules.contingency(X, y)
+    names = list(MEASURES) if measures is None else list(measures)
+    whole = {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn, "tn": counts.tn}
+    return whole | {name: counts.measure(name) for name in names}
 
 
 def write_markdown(rules: RuleSet) -> str:
