@@ -65,6 +65,7 @@ def asked_person(case: Case, user: int) -> list[dict[str, Any]]:
             note("random_ranking", sorting_cost(size), session, "analytic")
     for strategy, form, prior, method, budget in (
         ("pair", "pair", "simplex", "analytic", 41),
+        ("pair_mixed", "pair", "mixed", "analytic", 41),
         ("pair_uniform", "pair", "uniform", "centroid_uniform", 41),
         ("best_of_5", "best_of_5", "simplex", "analytic", 41),
     ):

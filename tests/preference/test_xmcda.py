@@ -50,7 +50,7 @@ def test_another_reader_gets_the_same_numbers(session, tmp_path):
     assert values == session.criteria.values.tolist()
     weights = read.criteria_values_list[0]
     assert weights.mcda_concept == "weights"
-    found = [weights[c].values[0].value for c in names]
+    found = [weights[c].values[0].v for c in names]
     assert found == list(result.weights.values())
 
 
