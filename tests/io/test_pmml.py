@@ -157,3 +157,15 @@ def test_fields_and_options_must_agree() -> None:
     assert parse_rules(text, format="pmml", schema=SCHEMA, features=SCHEMA.names).schema == SCHEMA
     with pytest.raises(FormatError, match="not among those given"):
         parse_rules(text, format="pmml", features=["age"])
+
+
+@pytest.mark.parametrize("value", ["1e999", "1_0", "nan"])
+def test_what_is_no_number_of_xml(value: str) -> None:
+    """Python reads 1_0 as 10 and 1e999 as infinity."""
+    rules = RuleSet.from_rules([Rule({"a": Interval(10)}, 1)], Schema([Feature("a")]))
+    text = format_rules(rules, format="pmml")
+    assert 'value="10.0"' in text
+    with pytest.raises(FormatError):
+        parse_rules(text.replace('value="10.0"', f'value="{value}"'), format="pmml")
+    with pytest.raises(FormatError):
+        parse_rules(text.replace('<Value value="1"', f'<Value value="{value}"'), format="pmml")

@@ -182,3 +182,21 @@ def test_wittgenstein() -> None:
 def test_wittgenstein_errors(text: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         parse_rules(text, format="wittgenstein")
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("prolog", "y(A, no) :- A =< {}."),
+        ("prolog", "y(A, no) :- A in [1.0, {}]."),
+        ("prolog", "y(A, no) :- A = {}."),
+        ("export_text", "|--- a <= {}\n|   |--- class: 0\n|--- a >  {}\n|   |--- class: 1\n"),
+        ("wittgenstein", "[[a=<{}]]"),
+        ("wittgenstein", "[[a=1-{}]]"),
+    ],
+)
+def test_a_number_too_large_is_no_infinity(format: str, text: str) -> None:
+    """``a <= 1e999`` was read as a condition that every number meets."""
+    parse_rules(text.replace("{}", "1e300"), format=format)
+    with pytest.raises(FormatError, match=r"below 1\.8e308"):
+        parse_rules(text.replace("{}", "1e999"), format=format)

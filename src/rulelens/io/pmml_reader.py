@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -134,11 +135,12 @@ def _feature(field: Element) -> Feature:
     )
 
 
-def _plain(text: str) -> str:
-    """The text of a number, without Python's own ``1_000``."""
-    if "_" in text:
-        raise ValueError(f"{text!r} is no number")
-    return text
+def _number(text: str) -> float:
+    """A number of XML: not Python's own ``1_000``, and none that is too large."""
+    value = float(text)
+    if "_" in text or (math.isinf(value) and "inf" not in text.lower()):
+        raise ValueError("no number below 1.8e308")
+    return value
 
 
 def _reader(field: Element) -> Callable[[str], Level]:
@@ -148,9 +150,9 @@ def _reader(field: Element) -> Callable[[str], Level]:
     def read(text: str) -> Level:
         try:
             if kind == "integer":
-                return int(_plain(text))
+                return int(text.replace("_", "?"))
             if kind in ("double", "float"):
-                return float(_plain(text))
+                return _number(text)
             return _BOOLEANS[text] if kind == "boolean" else text
         except (ValueError, KeyError):
             raise FormatError(f"Field {name!r}: the value {text!r} is no {kind}.") from None
@@ -258,7 +260,7 @@ def _simple(predicate: Element, schema: Schema, place: str) -> tuple[str, Condit
             )
         return feature.name, Membership([_level(feature, value, place)], operator == "notEqual")
     try:
-        return feature.name, _COMPARISONS[operator](float(_plain(value)))
+        return feature.name, _COMPARISONS[operator](_number(value))
     except KeyError:
         raise FormatError(
             f"{place}: '{operator}' suits no continuous field ({feature.name!r})."

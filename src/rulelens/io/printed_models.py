@@ -15,7 +15,7 @@ from rulelens.core.schema import Level, Schema
 from rulelens.errors import FormatError
 from rulelens.io.format import FORMATS, Format
 from rulelens.language.drafts import Draft, DraftRule, Equal, build
-from rulelens.language.place import at_place, error_at
+from rulelens.language.place import at_place, error_at, number_at
 
 _NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf"
 _LINE = re.compile(r"(?P<bars>(?:\|   )*)\|--- (?P<rest>.*)")
@@ -72,7 +72,7 @@ def read_export_text(
                 "Expected 'name <= number', 'name > number' or 'class: label'. Print the whole "
                 "tree of a classifier, with max_depth large enough.",
             )
-        value, below = float(split["value"]), split["op"] == "<="
+        value, below = number_at(text, at, split["value"]), split["op"] == "<="
         interval = Interval(high=value, high_closed=True) if below else Interval(low=value)
         path.append((_name(text, split["name"], names, at), interval, at))
     if not rules:
@@ -145,12 +145,12 @@ def _cond(
     numeric = schema is None or (name in schema and schema[name].is_numeric)
     both, half = _RANGE.fullmatch(value), _HALF.fullmatch(value)
     if half and numeric:
-        number = float(half[2])
+        number = number_at(text, at, half[2])
         if half[1] == "<":
             return name, Interval(high=number, high_closed=True), at
         return name, Interval(low=number), at
     if both and numeric:
-        low, high = float(both[1]), float(both[2])
+        low, high = number_at(text, at, both[1]), number_at(text, at, both[2])
         return name, at_place(text, at, lambda: Interval(low, high, high_closed=True)), at
     return name, Equal(_value(value, name, schema), False, False, "float64"), at
 

@@ -18,7 +18,7 @@ from rulelens.core.schema import Level, Schema
 from rulelens.errors import ContradictionError, FormatError
 from rulelens.io.format import FORMATS, Format
 from rulelens.language.drafts import Draft, DraftRule, Equal, build
-from rulelens.language.place import at_place, error_at
+from rulelens.language.place import at_place, error_at, number_at
 
 _TOKEN = re.compile(
     r"""
@@ -197,9 +197,9 @@ class _Reader:
             self.at += 1
         if operator in ("in", "not_in"):
             self.need("[")
-            low = float(self.next("number")[1])
+            low = self.number()
             self.need(",")
-            high = float(self.next("number")[1])
+            high = self.number()
             self.need("]")
             inside = at_place(self.text, start, lambda: Interval(low, high, high_closed=True))
             found: list[Condition | Equal] = [inside]
@@ -209,7 +209,7 @@ class _Reader:
             value = self._level(self.next("atom", "number"), name)
             found = [Equal(value, operator == "\\=", False, "float64")]
         else:
-            number = float(self.next("number")[1])
+            number = self.number()
             found = [
                 Interval(high=number, high_closed=operator == "=<")
                 if operator in ("<", "=<")
@@ -219,6 +219,10 @@ class _Reader:
             self.need(")")
         return name, found, start
 
+    def number(self) -> float:
+        _, value, position = self.next("number")
+        return number_at(self.text, position, value)
+
     def _level(self, token: tuple[str, str, int], name: str | None) -> Level:
         kind, value, position = token
         numeric = name is not None and self.schema is not None and self.schema[name].is_numeric
@@ -226,11 +230,14 @@ class _Reader:
             value = re.sub(r"''|\\(.)", lambda m: m[1] or "'", value[1:-1])
         if kind == "number" or numeric:
             try:
-                return int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value)
+                if re.fullmatch(r"[+-]?\d+", value):
+                    return int(value)
+                float(value)
             except ValueError:
                 raise error_at(
                     self.text, position, f"Expected a number, found {value!r}."
                 ) from None
+            return number_at(self.text, position, value)
         return value
 
     def _rules(

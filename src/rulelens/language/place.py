@@ -1,7 +1,8 @@
-"""Errors that point at a place in a text."""
+"""Errors that point at a place in a text, and numbers that stand at one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -43,3 +44,17 @@ def at_place(text: str, position: int, make: Callable[[], T]) -> T:
         raise
     except RulelensError as e:
         raise error_at(text, position, str(e)) from None
+
+
+def number_at(text: str, position: int, number: str) -> float:
+    """The number that stands at a place; an error if it is too large for double precision.
+
+    Examples
+    --------
+    >>> number_at("a > 1e-05", 4, "1e-05")
+    1e-05
+    """
+    value = float(number)
+    if math.isinf(value) and "inf" not in number.lower():
+        raise error_at(text, position, "Expected a number below 1.8e308.")
+    return value
