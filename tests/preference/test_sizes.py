@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rulelens.errors import PreferenceError
 from rulelens.preference.session import PreferenceSession
+from rulelens.preference.table import Criteria
 
 
 def test_a_dominated_alternative_is_not_put_first_by_rounding():
@@ -51,3 +52,32 @@ def test_a_ranking_is_obeyed_or_refused(seed, size):
         assert len(set(scores)) == 3
         places = [result.ranking.index(a) for a in order]
         assert places == sorted(places)
+
+
+@pytest.mark.parametrize("size", [2.0**-40, 2.0**40, 1e9])
+@pytest.mark.parametrize("seed", range(8))
+def test_certain_answers_do_not_hang_on_the_unit_of_the_criteria(seed, size):
+    """Tolerances were absolute: small criteria had no possible preference, large ones a raw
+    complaint about a contradiction that was none."""
+    values = np.random.default_rng(seed).integers(0, 5, (6, 4)) / 4
+    told = []
+    for scale in (1.0, size):
+        criteria = Criteria(tuple(range(6)), tuple("abcd"), values * scale)
+        session = PreferenceSession(criteria).prefer(0, 1).prefer(2, 3)
+        if session.conflict() is not None:
+            told.append(None)
+            continue
+        pairs = [(a, b) for a in range(6) for b in range(6) if a != b]
+        proofs = {p: session.necessary(*p) for p in pairs}
+        question = session.next_question()
+        told.append(
+            (
+                {p for p, proof in proofs.items() if proof},
+                {p for p, proof in proofs.items() if proof and proof.margin > 1e-9 * scale},
+                {p for p in pairs if session.possible(*p)},
+                {c.better for c in session.necessary_pairs()},
+                session.result().ranking,
+                question and question.shown,
+            )
+        )
+    assert told[0] == told[1]

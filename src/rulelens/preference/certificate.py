@@ -114,11 +114,15 @@ def exact_multipliers(
         if proves(tried):
             return tried
     # 2. The vertex that the program found, solved exactly.
-    used = [i for i, y in enumerate(approximate.tolist()) if abs(y) > 1e-9]
+    # What counts as nothing hangs on the size of the rows: multipliers carry it.
+    sizes = [max((abs(float(v)) for v in row), default=0.0) for row in (target, *rows)]
+    unit = sizes[0] or 1.0
+    weighed = np.abs(approximate) * np.array(sizes[1:]).reshape(-1) / unit
+    used = np.flatnonzero(weighed > 1e-9).tolist()
     rest = np.array([float(v) for v in target])
     for i in used:
         rest -= approximate[i] * np.array([float(v) for v in rows[i]])
-    tight = [j for j in np.argsort(rest, kind="stable").tolist() if rest[j] < 1e-7]
+    tight = [j for j in np.argsort(rest, kind="stable").tolist() if rest[j] < 1e-7 * unit]
     solved = _solve([[rows[i][j] for i in used] for j in tight], [target[j] for j in tight])
     if solved is None:
         return None

@@ -89,7 +89,7 @@ class Polytope:
         Freund, Roundy, Todd: Identifying the set of always-active constraints in a system of
         linear inequalities by a single linear program (1985).
         """
-        rows = _scaled(self.inequalities)
+        rows = scaled(self.inequalities)
         n_rows, n = rows.shape
         # w lies in the cone (Σw free), t_i = min(1, slack of row i): scaling w up sends every row
         # that can be slack to t_i = 1, so the largest Σt marks exactly those.
@@ -97,7 +97,7 @@ class Polytope:
             np.r_[np.zeros(n), np.ones(n_rows)],
             np.hstack([-rows, np.eye(n_rows)]),
             np.zeros(n_rows),
-            equal=np.hstack([_scaled(self.equal), np.zeros((len(self.equal), n_rows))]),
+            equal=np.hstack([scaled(self.equal), np.zeros((len(self.equal), n_rows))]),
             equal_values=np.zeros(len(self.equal)),
             bounds=[(0, None)] * n + [(0, 1)] * n_rows,
         )
@@ -111,18 +111,19 @@ class Polytope:
         """Smallest and largest row·w on the closure of P; None if it is empty."""
         ends = []
         ones = np.ones((1, self.n_weights))
+        size = float(np.abs(row).max(initial=0.0)) or 1.0
         for sign in (-1.0, 1.0):
             best = maximize(
-                sign * np.asarray(row),
-                -np.vstack([self.strict, self.weak]),
+                sign * row / size,
+                -scaled(np.vstack([self.strict, self.weak])),
                 np.zeros(len(self.strict) + len(self.weak)),
-                equal=np.vstack([ones, self.equal]),
+                equal=np.vstack([ones, scaled(self.equal)]),
                 equal_values=np.r_[1.0, np.zeros(len(self.equal))],
                 bounds=(0, None),
             )
             if best is None:
                 return None
-            ends.append(sign * best.value)
+            ends.append(sign * best.value * size)
         return ends[0], ends[1]
 
 
@@ -156,7 +157,7 @@ class Interior:
         return int(self.basis.shape[1])
 
 
-def _scaled(rows: FloatArray) -> FloatArray:
+def scaled(rows: FloatArray) -> FloatArray:
     """Rows divided by their largest entry, zero rows left as they are."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     return rows / np.where(largest > 0, largest, 1.0)[:, None]
@@ -166,7 +167,7 @@ def _distinct(rows: FloatArray) -> FloatArray:
     """Rows without exact repeats, in order of first appearance."""
     if len(rows) < 2:
         return rows
-    _, first = np.unique(_scaled(rows), axis=0, return_index=True)
+    _, first = np.unique(scaled(rows), axis=0, return_index=True)
     return rows[np.sort(first)]
 
 
@@ -174,7 +175,7 @@ def hull_basis(equal: FloatArray, n_weights: int) -> FloatArray:
     """Orthonormal basis of {v : Σv = 0, equal·v = 0}, shape (n_weights, k)."""
     if len(equal) == 0:
         return _helmert(n_weights)
-    return np.ascontiguousarray(null_space(np.vstack([np.ones((1, n_weights)), _scaled(equal)])))
+    return np.ascontiguousarray(null_space(np.vstack([np.ones((1, n_weights)), scaled(equal)])))
 
 
 def _helmert(n: int) -> FloatArray:
@@ -189,7 +190,7 @@ def _helmert(n: int) -> FloatArray:
 def _largest_ball(rows: FloatArray, equal: FloatArray) -> Interior | None:
     """Largest ball in {Σw = 1, rows w ≥ 0, equal w = 0} inside the hull of the equalities."""
     n = rows.shape[1]
-    rows = _scaled(rows)
+    rows = scaled(rows)
     basis = hull_basis(equal, n)
     norms = np.linalg.norm(rows @ basis, axis=1)
     moves = norms > TOLERANCE
@@ -229,10 +230,10 @@ def cube_interior(polytope: Polytope, interior: Interior) -> Interior:
     # The cone spans the hull of P and the ray through the centre.
     spanned, _ = np.linalg.qr(np.column_stack([interior.basis, center]))
     basis = np.ascontiguousarray(spanned)
-    open_ = (_scaled(rows) @ interior.center > TOLERANCE) & (
-        np.linalg.norm(_scaled(rows) @ basis, axis=1) > TOLERANCE
+    open_ = (scaled(rows) @ interior.center > TOLERANCE) & (
+        np.linalg.norm(scaled(rows) @ basis, axis=1) > TOLERANCE
     )
-    walls = np.vstack([-_scaled(rows)[open_] @ basis, basis])
-    slack = np.r_[_scaled(rows)[open_] @ center, 1.0 - center]
+    walls = np.vstack([-scaled(rows)[open_] @ basis, basis])
+    slack = np.r_[scaled(rows)[open_] @ center, 1.0 - center]
     kept = np.linalg.norm(walls, axis=1) > TOLERANCE
     return Interior(center, np.nan, basis, walls[kept], slack[kept])

@@ -261,7 +261,8 @@ def nearest_pair(
     inside = rows @ interior.basis
     spread = np.sqrt(np.sum(inside * np.linalg.solve(center.hessian, inside.T).T, axis=1))
     distance = np.full(len(rows), np.inf)
-    np.divide(np.abs(rows @ center.weights), spread, out=distance, where=spread > TOLERANCE)
+    open_ = spread > TOLERANCE * np.abs(rows).max(axis=1)
+    np.divide(np.abs(rows @ center.weights), spread, out=distance, where=open_)
     for pair in np.argsort(distance, kind="stable"):
         if not np.isfinite(distance[pair]):
             return None
@@ -269,6 +270,7 @@ def nearest_pair(
         if frozenset((a, b)) in decided:
             continue
         ends = polytope.extent(rows[pair])
-        if ends is not None and ends[0] < -TOLERANCE and ends[1] > TOLERANCE:
+        size = TOLERANCE * float(np.abs(rows[pair]).max(initial=0.0))
+        if ends is not None and ends[0] < -size and ends[1] > size:
             return Question(a, b)
     return None

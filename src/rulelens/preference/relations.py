@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.certificate import ExactCriteria, exact_multipliers, remainder
-from rulelens.preference.polytope import TOLERANCE, Polytope
+from rulelens.preference.polytope import TOLERANCE, Polytope, scaled
 from rulelens.preference.programs import maximize
 from rulelens.preference.ranking import json_id
 from rulelens.preference.statements import Constraint, Prefer
@@ -101,12 +101,14 @@ def necessary(
     target = criteria.row(better) - criteria.row(worse)
     m, n = len(criteria.names), len(constraints)
     rows = np.array([c.row for c in constraints]).reshape(n, m)
+    # The solver's tolerances are absolute: rows are brought to size 1, whatever the criteria's.
+    size, sizes = _size(target), np.array([_size(row) for row in rows])
     free = [c.kind == "equal" for c in constraints]
     # Dual of: minimise target·w over the compatible weights.
     best = maximize(
         np.r_[np.zeros(n), 1.0],
-        np.hstack([rows.T, np.ones((m, 1))]),
-        target,
+        np.hstack([(rows / sizes[:, None]).T, np.ones((m, 1))]),
+        target / size,
         bounds=[(None, None) if f else (0, None) for f in free] + [(None, None)],
         unbounded="Statements that contradict each other imply everything. Undo one first.",
     )
@@ -115,7 +117,7 @@ def necessary(
     numbers = ExactCriteria(criteria) if fractions is None else fractions
     goal = numbers.difference(better, worse)
     stated = [numbers.constraint(c) for c in constraints]
-    proof = exact_multipliers(goal, stated, best.point[:n], free)
+    proof = exact_multipliers(goal, stated, best.point[:n] * (size / sizes), free)
     if proof is None:
         return None
     used = [(c, y) for c, y in zip(constraints, proof, strict=True) if y]
@@ -123,11 +125,16 @@ def necessary(
     return Certificate(
         better,
         worse,
-        max(best.value, 0.0),
+        max(best.value, 0.0) * size,
         tuple((c.phrase, y) for c, y in used),
         tuple((name, v) for name, v in zip(criteria.names, left, strict=True) if v),
         _reason(better, worse, [c for c, _ in used], labels or {}),
     )
+
+
+def _size(row: FloatArray) -> float:
+    """Largest entry of a row, by which it is divided; 1 for a row of zeros."""
+    return float(np.abs(row).max(initial=0.0)) or 1.0
 
 
 def _reason(
@@ -154,18 +161,19 @@ def possible(polytope: Polytope, row: FloatArray) -> tuple[FloatArray, float] | 
     >>> possible(Polytope.simplex(2), np.array([1.0, -1.0]))
     (array([1., 0.]), 1.0)
     """
-    closed = np.vstack([polytope.strict, polytope.weak])
+    size = _size(row)
+    closed = scaled(np.vstack([polytope.strict, polytope.weak]))
     best = maximize(
-        row,
+        row / size,
         -closed,
         np.zeros(len(closed)),
-        equal=np.vstack([np.ones((1, polytope.n_weights)), polytope.equal]),
+        equal=np.vstack([np.ones((1, polytope.n_weights)), scaled(polytope.equal)]),
         equal_values=np.r_[1.0, np.zeros(len(polytope.equal))],
         bounds=(0, None),
     )
     if best is None or best.value <= TOLERANCE:
         return None
-    return best.point, best.value
+    return best.point, best.value * size
 
 
 def necessary_pairs(
@@ -186,11 +194,12 @@ def necessary_pairs(
     scores = None if draws is None else criteria.values @ draws.T
     found = []
     ids = criteria.alternatives
+    size = _size(criteria.values.ravel())
     exact = ExactCriteria(criteria)
     for i, a in enumerate(ids):
         hopeful = np.ones(len(ids), dtype=np.bool_)
         if scores is not None:
-            hopeful = (scores[i] - scores >= -1e-9).all(axis=1)
+            hopeful = (scores[i] - scores >= -1e-9 * size).all(axis=1)
         for j in np.flatnonzero(hopeful).tolist():
             if i != j:
                 proof = necessary(criteria, constraints, a, ids[j], labels=labels, fractions=exact)
