@@ -11,7 +11,7 @@ from rulelens.bits.coverage import coverage
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import RuleError
 from rulelens.frames import Table, read_table
-from rulelens.sources.scores import is_scored, score_weights
+from rulelens.sources.scores import VALUE, is_scored, score_weights
 from rulelens.sources.sklearn_trees import SHARE
 
 _BLOCK = 64 << 20
@@ -49,9 +49,20 @@ def raw_scores(rules: RuleSet, X: object) -> NDArray[np.float64]:
         )
     weights = score_weights(rules)
     table = read_table(X, rules.schema)
-    out = np.zeros((table.n_rows, len(rules.outcomes)))
+    tree = rules.provenance.get("tree", np.zeros(len(rules), np.int64))
+    parts = [np.flatnonzero(tree == t) for t in np.unique(tree)]
+    # Tree after tree, and in single precision where the model does so: the last bits decide
+    # where a score is next to 0 or classes are equal.
+    single = rules.provenance[VALUE].dtype == np.float32
+    precision = np.float32 if single else np.float64
+    sums = np.zeros((table.n_rows, len(rules.outcomes)), precision)
     for rows, block in _blocks(table, len(rules)):
-        out[rows] = coverage(rules, block) @ weights
+        covered = coverage(rules, block)
+        for part in parts:
+            together = slice(part[0], part[-1] + 1)  # as sources give them; no copy
+            mine = together if len(part) == part[-1] + 1 - part[0] else part
+            sums[rows] += (covered[:, mine] @ weights[mine]).astype(precision)
+    out = sums.astype(np.float64)
     one_score = len(rules.outcomes) == 2 and not weights[:, 0].any()
     return out[:, 1] if one_score else out
 

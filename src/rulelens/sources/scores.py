@@ -30,6 +30,7 @@ def score_rules(
     schema, leaves
         See `leaves_of`.
     values : array of float, shape (n_leaves,)
+        In single precision if the model adds them up so.
     score_class : array of int, shape (n_leaves,), or None
         Position in `outcomes` of the class whose score a leaf adds to. None: there are two
         classes and one score, that of the second class.
@@ -47,10 +48,11 @@ def score_rules(
         outcome is the class of the score, and a negative value speaks against it.
     """
     one_score = score_class is None
-    start = np.asarray(base, dtype=float)
+    values = np.asarray(values)
+    start = np.asarray(base, dtype=values.dtype if values.dtype == np.float32 else float)
     given = np.flatnonzero(start)
     own = given + one_score
-    value = np.concatenate([start[given], np.asarray(values, float)])
+    value = np.concatenate([start[given], values.astype(start.dtype)])
     if score_class is None:
         score_class = np.ones(len(leaves.node))
     target = np.concatenate([own, np.asarray(score_class, np.int64)])

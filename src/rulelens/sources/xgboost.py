@@ -90,10 +90,11 @@ def _rules(
     # 3. Leaves, with their values in single precision as the booster adds them up.
     arrays = [_arrays(t, levels, schema) for t in trees]
     leaves = leaves_of(arrays, schema, closed_left=False, float32=True)
-    value = [
-        weight[t] * float(np.float32(trees[t]["split_conditions"][k]))
+    stored = [
+        trees[t]["split_conditions"][k]
         for t, k in zip(leaves.tree.tolist(), leaves.node.tolist(), strict=True)
     ]
+    value = weight[leaves.tree].astype(np.float32) * np.asarray(stored, dtype=np.float32)
     if n_scores > 1:
         target = np.asarray(model["tree_info"])[leaves.tree]
     outcomes = classes if classes is not None else list(range(max(2, n_scores)))
@@ -105,7 +106,9 @@ def _base(text: str, n_scores: int, objective: str) -> list[float]:
     """Scores before the first tree: a probability is kept for a binary objective."""
     found = [float(np.float32(v)) for v in text.strip("[]").split(",")]
     if objective in ("binary:logistic", "reg:logistic"):
-        found = [math.log(p / (1 - p)) for p in found]
+        # Step by step in single precision, as the booster does it.
+        one = np.float32(1)
+        found = [-math.log(float(one / np.float32(p) - one)) for p in found]
     return found * n_scores if len(found) == 1 else found
 
 
