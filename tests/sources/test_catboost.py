@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 
-from rulelens.errors import ModelError
+from rulelens.errors import ModelError, UnsupportedModelError
 from rulelens.sources.extract import extract_rules
 from rulelens.sources.predictions import predict_rules, raw_scores
 
@@ -142,6 +142,21 @@ def test_levels_that_cannot_be_told() -> None:
     half = pd.Categorical(X["code"].astype(float) + 0.5)
     with pytest.raises(ModelError, match="decimal point"):
         extract_rules(model, X.assign(code=half))
+
+
+@pytest.mark.parametrize(("loss", "classes"), [("Logloss", 2), ("MultiClass", 3)])
+def test_a_booster_without_the_face_of_a_classifier(loss: str, classes: int) -> None:
+    X, y = numbers(3, classes=classes)
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "loss_function": loss}
+    model = cb.CatBoost(options).fit(X, y)
+    rules = extract_rules(model)
+    assert rules.outcomes == tuple(range(classes))
+    assert raw_scores(rules, X) == pytest.approx(model.predict(X), abs=1e-9)
+    model = cb.CatBoost(options | {"loss_function": "RMSE"}).fit(X, y)
+    regressor = cb.CatBoostRegressor(iterations=2, verbose=0, allow_writing_files=False).fit(X, y)
+    for other in (model, regressor):
+        with pytest.raises(UnsupportedModelError, match="has no classes"):
+            extract_rules(other)
 
 
 def test_what_is_refused() -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
-from rulelens.errors import ModelError
+from rulelens.errors import ModelError, UnsupportedModelError
 from rulelens.sources.catboost_levels import check_split, known_levels, matching_levels
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import labels_of, schema_of
@@ -28,14 +28,20 @@ _Grown: TypeAlias = tuple[Any, Any, list[Any], dict[int, Any]]
 """Children on the left and right, the split of each node, and the values of each leaf."""
 
 
+@SOURCES.register("catboost.CatBoost")
 @SOURCES.register("catboost.CatBoostClassifier")
 def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
-    """Rules of a classifier; see `extract_rules` and `score_rules`.
+    """Rules of a classifier or booster; see `extract_rules` and `score_rules`.
 
     With more than two classes a leaf has a value for each: it gives one rule a class.
     """
     if not model.is_fitted():
-        raise ModelError("This CatBoostClassifier is not fitted. Call fit(X, y) first.")
+        raise ModelError(f"This {type(model).__name__} is not fitted. Call fit(X, y) first.")
+    if len(model.classes_) < 2:
+        raise UnsupportedModelError(
+            f"This {type(model).__name__} has no classes, but rules need a classifier: a "
+            "CatBoostClassifier, or a CatBoost with the loss Logloss, CrossEntropy or MultiClass."
+        )
     saved = _save(model)
     grown = [_oblivious(t) for t in saved.get("oblivious_trees", [])]
     grown += [_nested(t) for t in saved.get("trees", [])]
