@@ -13,6 +13,8 @@ from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -162,3 +164,39 @@ def test_wittgenstein(data_dir: Path, name: str, kind: str) -> None:
         rows = edge_rows(rules, X, n=400)
         expected = np.where(model.predict(rows), "good", rules.default)
     assert (predict_rules(rules, rows) == expected).all()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_gradient_boosting_leaf_by_leaf(data_dir: Path, name: str) -> None:
+    X, y = table(data_dir, name)
+    X = coded(X).fillna(-1.5)
+    model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, y)
+    # The model's apply hands named rows on to trees fitted without names, which warn.
+    rules = extract_rules(model, X)
+    rows = edge_rows(rules, X, n=800)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        theirs = model.apply(rows)[:, :, 0].astype(int)
+    check_leaves(one_rule_of_each_tree(rules, rows), theirs)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_histogram_boosting_with_levels_and_holes_leaf_by_leaf(data_dir: Path, name: str) -> None:
+    """On training rows the leaves' own counts; on edge rows the value that each tree adds."""
+    X, y = table(data_dir, name)
+    model = HistGradientBoostingClassifier(
+        max_iter=10, categorical_features="from_dtype", random_state=0, early_stopping=False
+    ).fit(X, y)
+    rules = extract_rules(model, X)
+    reached = one_rule_of_each_tree(rules, X)
+    for t, (predictor,) in enumerate(model._predictors):
+        leaves = np.flatnonzero(predictor.nodes["is_leaf"])
+        found, counts = np.unique(reached[:, t], return_counts=True)
+        assert (found == leaves).all()
+        assert (counts == predictor.nodes["count"][leaves]).all()
+    rows = edge_rows(rules, X, n=800)
+    ours = one_rule_of_each_tree(rules, rows)
+    stages = np.stack([s.reshape(-1) for s in model.staged_decision_function(rows)], axis=1)
+    added = np.diff(stages, axis=1)
+    for t, (predictor,) in enumerate(model._predictors[1:], start=1):
+        assert predictor.nodes["value"][ours[:, t]] == pytest.approx(added[:, t - 1], abs=1e-12)
