@@ -70,7 +70,7 @@ def train_pic(
 def explain_row(classifier: FastPIC | PIC, row: pd.DataFrame) -> tuple[dict[str, Any], str]:
     """One row's own rule, the best against it and the smallest changes: a record and a text."""
     from rulelens.personal.contrast import contrast, counterfactual
-    from rulelens.views.numbers import at_least
+    from rulelens.views.numbers import interval_from
 
     own = classifier.explain(row, runners_up=4)
     rivals = contrast(classifier, row)
@@ -88,7 +88,7 @@ def explain_row(classifier: FastPIC | PIC, row: pd.DataFrame) -> tuple[dict[str,
         lines.append(
             f"     score {own.score[entry]:.3f}, covers "
             f"{count(int(own.tp[entry] + own.fp[entry]), 'row')}, precision "
-            f"{share(float(own.precision[entry]))} ({at_least(float(low[entry]))}), recall "
+            f"{share(float(own.precision[entry]))} ({interval_from(float(low[entry]))}), recall "
             f"{share(float(own.recall[entry]))}"
         )
     for entry in range(len(rivals)):

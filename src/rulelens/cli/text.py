@@ -36,7 +36,7 @@ def text_of(
         rows = "1 row" if r["covered"] == 1 else f"{r['covered']} rows"
         lines.append(f"{place:>3}. rule {r['id']}: {' and '.join(r['conditions'])}{marks}")
         lines.append(
-            f"       {score}covers {rows}, confidence {r['confidence']} ({r['at_least']}), "
+            f"       {score}covers {rows}, confidence {r['confidence']} ({r['interval']}), "
             f"recall {r['recall']}{apart}"
         )
         if r["same_as"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulelens.explain.explainer import ENOUGH
-from rulelens.views.numbers import at_least, count, number, share
+from rulelens.views.numbers import count, interval_from, number, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def rule_rows(
             "except": int(counts.fp[k]),
             "same_as": [],
             **{name: share(float(v[k])) for name, v in measures.items() if name != "confirmation"},
-            "at_least": at_least(float(measures["confidence_low"][k])),
+            "interval": interval_from(float(measures["confidence_low"][k])),
             "confirmation": number(float(measures["confirmation"][k]), 2),
             "fidelity": "",
         }

@@ -26,17 +26,17 @@ def share(value: float | None) -> str:
     return f"{value * 100:.1f}\xa0%"
 
 
-def at_least(value: float | None) -> str:
-    """A lower bound of a share, rounded down.
+def interval_from(value: float | None) -> str:
+    """The lower end of a 95 % interval, rounded down.
 
     Examples
     --------
-    >>> at_least(0.99996)
-    'at least 99.9\\xa0%'
+    >>> interval_from(0.99996)
+    '95\\xa0% interval from 99.9\\xa0%'
     """
     if value is None or math.isnan(value):
         return "–"
-    return f"at least {math.floor(value * 1000) / 10:.1f}\xa0%"
+    return f"95\xa0% interval from {math.floor(value * 1000) / 10:.1f}\xa0%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
