@@ -50,3 +50,9 @@ def test_a_file_too_large_is_not_read(tmp_path, monkeypatch):
 def test_check_writable_creates_nothing(tmp_path):
     assert check_writable(tmp_path / "x.txt") == tmp_path.resolve() / "x.txt"
     assert os.listdir(tmp_path) == []
+
+
+def test_half_of_a_surrogate_pair_is_escaped(tmp_path):
+    """A name that was no UTF-8 ended a report after all the work, in a traceback."""
+    write_text(tmp_path / "x.txt", "caf\udce9")
+    assert (tmp_path / "x.txt").read_text("utf-8") == "caf\\udce9"

@@ -60,18 +60,23 @@ def parse_json(text: str) -> Any:
         if len(out) != len(pairs):
             keys = [k for k, _ in pairs]
             twice = next(k for i, k in enumerate(keys) if k in keys[:i])
-            raise FormatError(f"This is no strict JSON: the key {twice!r} is there twice.")
+            shown = json.dumps(twice[:60], ensure_ascii=False)
+            raise FormatError(f"The key {shown} occurs twice in one object. Remove one.")
         return out
 
     def no_constant(token: str) -> NoReturn:
-        raise FormatError(f"This is no strict JSON: {token} is no number there.")
+        raise FormatError(f"{token} is not a JSON number. Write null instead.")
 
     try:
         return json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constant)
+    except json.JSONDecodeError as e:
+        raise FormatError(f"Line {e.lineno}, column {e.colno} is not JSON: {e.msg}.") from None
     except RecursionError:
-        raise FormatError("This is no usable JSON: it is nested too deeply.") from None
+        raise FormatError("The JSON is nested too deeply.") from None
+    except FormatError:
+        raise
     except ValueError as e:
-        raise FormatError(f"This is no JSON: {e}") from None
+        raise FormatError(f"A number in the JSON cannot be read: {e}.") from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:

@@ -504,3 +504,35 @@ def test_predict_gives_every_row_a_class_and_its_rule(capsys, data, table, tmp_p
     assert len(json.loads(out)["rows"]) == 25
     code, _, _ = run(capsys, "predict", str(data), "--target", "ill", "--out", str(data))
     assert code == 2
+
+
+def test_undefined_measures_go_last(capsys, tmp_path):
+    """Rules that cover no row, with a confidence of NaN, once stood on top."""
+    import rulelens as rl
+
+    schema = rl.Schema.numeric(["a"])
+    rules = rl.RuleSet.from_rules(
+        [
+            rl.Rule({"a": rl.Interval(low=100)}, "x"),
+            rl.Rule({"a": rl.Interval(high=2)}, "x"),
+            rl.Rule({"a": rl.Interval(low=2)}, "z"),
+        ],
+        schema,
+    )
+    rl.write_rules(rules, tmp_path / "r.json")
+    path = write(tmp_path, "a,y\n1,x\n3,z\n4,z\n")
+    _, out, _ = run(
+        capsys, "rules", path, "--target", "y", "--rules", str(tmp_path / "r.json"),
+        "--sort", "confidence", "--json",
+    )  # fmt: skip
+    found = json.loads(out)["rules"]
+    assert [r["rule"] for r in found] == [2, 1, 0]
+    assert found[-1]["confidence"] is None
+
+
+def test_a_report_does_not_replace_its_own_data(capsys, tmp_path):
+    path = write(tmp_path, "a,y\n1,x\n2,z\n", "d.html")
+    code, _, err = run(capsys, "explain", path, "--target", "y", "--row", "0", "--out", path)
+    assert code == 2
+    assert "would be lost" in err
+    assert Path(path).read_text("utf-8") == "a,y\n1,x\n2,z\n"

@@ -161,13 +161,13 @@ def test_files_that_are_no_json(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         rl.Explanation.from_json(tmp_path / "none.json")
     (tmp_path / "e.json").write_text("{")
-    with pytest.raises(FormatError, match="no JSON"):
+    with pytest.raises(FormatError, match="is not JSON"):
         rl.Explanation.from_json(tmp_path / "e.json")
     for text, message in (
         ('{"a": 1, "a": 2}', "twice"),
-        ('{"a": NaN}', "no number"),
+        ('{"a": NaN}', "not a JSON number"),
         ("[" * 100_000, "nested too deeply"),
-        ("1" * 5000, "no JSON"),
+        ("1" * 5000, "cannot be read"),
     ):
         (tmp_path / "e.json").write_text(text)
         with pytest.raises(FormatError, match=message):

@@ -113,7 +113,7 @@ def test_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         PreferenceSession.load(tmp_path / "none.json")
     (tmp_path / "x.json").write_text('{"format":\n x', encoding="utf-8")
-    with pytest.raises(FormatError, match="line 2 column 2"):
+    with pytest.raises(FormatError, match="Line 2, column 2"):
         PreferenceSession.load(tmp_path / "x.json")
 
 
@@ -190,10 +190,10 @@ def test_no_change_of_a_file_ends_in_a_traceback(example):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "x", "format": "y"}', "there twice"),
-        ('{"format": NaN}', "NaN is no number"),
+        ('{"format": "x", "format": "y"}', "occurs twice in one object"),
+        ('{"format": NaN}', "NaN is not a JSON number"),
         ("[" * 100_000, "nested too deeply"),
-        ('{"a": ' + "9" * 5000 + "}", "no JSON"),
+        ('{"a": ' + "9" * 5000 + "}", "A number in the JSON cannot be read"),
     ],
 )
 @pytest.mark.parametrize("kind", [PreferenceSession, Profile])

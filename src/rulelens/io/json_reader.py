@@ -14,6 +14,7 @@ from rulelens.core.conditions import Condition, Interval, Membership, Missing
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Feature, Level, Schema, level_key
 from rulelens.errors import FormatError, RuleError, RulelensError, SchemaError, did_you_mean
+from rulelens.files import parse_json
 from rulelens.language.agreement import check_agreement
 
 NAME, VERSION = "rulelens-rules", 1
@@ -37,7 +38,7 @@ def read_json(
         Not strict JSON (the message gives line and column), or not of this format (it names
         the place, such as ``rules[3].if.age.high``).
     """
-    top = _object(_load(text), "", required=("format", "version"))
+    top = _object(parse_json(text), "", required=("format", "version"))
     if top["format"] != NAME:
         _fail("format", f'"{NAME}"', top["format"])
     if type(top["version"]) is not int or top["version"] != VERSION:
@@ -75,33 +76,6 @@ def read_json(
         )
     except RuleError as e:
         raise FormatError(str(e)) from None
-
-
-def _load(text: str) -> Any:
-    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        out = dict(pairs)
-        if len(out) != len(pairs):
-            keys = [k for k, _ in pairs]
-            twice = next(k for i, k in enumerate(keys) if k in keys[:i])
-            raise FormatError(f"The key {_found(twice)} occurs twice in one object. Remove one.")
-        return out
-
-    def no_constant(token: str) -> NoReturn:
-        raise FormatError(f"{token} is not a JSON number. Write null for an end without a bound.")
-
-    try:
-        return json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constant)
-    except json.JSONDecodeError as e:
-        raise FormatError(
-            f"Line {e.lineno}, column {e.colno} is not JSON: {e.msg}. Expected a rule set as "
-            "write_rules writes it."
-        ) from None
-    except RecursionError:
-        raise FormatError("The JSON is nested too deeply to be a rule set.") from None
-    except ValueError as e:
-        if isinstance(e, FormatError):
-            raise
-        raise FormatError(f"A number in the JSON cannot be read: {e}.") from None
 
 
 def _read_schema(items: list[Any]) -> Schema:
