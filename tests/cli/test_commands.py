@@ -536,3 +536,12 @@ def test_a_report_does_not_replace_its_own_data(capsys, tmp_path):
     assert code == 2
     assert "would be lost" in err
     assert Path(path).read_text("utf-8") == "a,y\n1,x\n2,z\n"
+
+
+def test_a_damaged_onnx_file_is_refused_in_one_line(capsys, data, tmp_path):
+    """It ended in a traceback of the runtime's own error."""
+    pytest.importorskip("onnxruntime", reason="needs the extra rulelens[models]")
+    line = refused(
+        capsys, "explain", str(data), "--row", "0", "--model", write(tmp_path, "junk", "m.onnx")
+    )
+    assert "not a whole ONNX file" in line

@@ -201,14 +201,23 @@ def _load_skops(path: Path, trusted: Sequence[str]) -> Any:
 def _load_onnx(path: Path) -> Callable[[pd.DataFrame], Any]:
     try:
         import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as states
     except ImportError as e:
         raise MissingExtraError(
             "Reading .onnx files needs onnxruntime: pip install 'rulelens[models]'."
         ) from e
+    refusals = (
+        states.Fail,
+        states.InvalidArgument,
+        states.InvalidGraph,
+        states.InvalidProtobuf,
+        states.NotImplemented,
+        states.RuntimeException,
+    )
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except (RuntimeError, ValueError) as e:
-        raise ModelError(f"{path} is not a whole ONNX file: {e}") from e
+    except (*refusals, RuntimeError, ValueError) as e:
+        raise ModelError(f"{path} is not a whole ONNX file: {' '.join(str(e).split())}") from e
     inputs = session.get_inputs()
     types = {
         "tensor(float)": np.float32,
@@ -231,6 +240,11 @@ def _load_onnx(path: Path) -> Callable[[pd.DataFrame], Any]:
             if lacking:
                 raise ModelError(f"{path} wants a column '{lacking[0]}' that the table lacks.")
             feed = {i.name: cast(X[[i.name]], i.type) for i in inputs}
-        return session.run(None, feed)[0]
+        try:
+            return session.run(None, feed)[0]
+        except refusals as e:
+            raise ModelError(
+                f"{path} cannot be asked with this table: {' '.join(str(e).split())}"
+            ) from e
 
     return predict
