@@ -81,3 +81,11 @@ def test_certain_answers_do_not_hang_on_the_unit_of_the_criteria(seed, size):
             )
         )
     assert told[0] == told[1]
+
+
+def test_a_tie_that_forces_a_weight_to_zero_holds():
+    """The weight came out as 1e-17, and the tie then counted as broken."""
+    table = pd.DataFrame([[0.25, 0, 0], [0, 0, 0], [0, 0, 0.25]], columns=["a", "b", "c"])
+    result = PreferenceSession(table).prefer(0, 1).indifferent(1, 2).result()
+    assert result.ranking[0] == 0
+    assert result.ties == ((1, 2),)

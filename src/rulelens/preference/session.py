@@ -100,7 +100,11 @@ class PreferenceSession(CompatibleWeights):
     def _check_obeyed(self, weights: FloatArray) -> None:
         """Raise if rounding made the weights break a statement: never show such a ranking."""
         p = self.polytope()
-        reach = [np.abs(rows) @ weights for rows in (p.strict, p.weak, p.equal)]
+        # A weight forced to 0 may come out as 1e-17, so that all of a row's reach is rounding.
+        reach = [
+            np.abs(rows) @ weights + 1e-3 * np.abs(rows).max(axis=1, initial=0.0)
+            for rows in (p.strict, p.weak, p.equal)
+        ]
         broken = (
             (p.strict @ weights <= 0).any()
             or (p.weak @ weights < -ROUNDING * reach[1]).any()
