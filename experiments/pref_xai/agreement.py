@@ -19,7 +19,7 @@ from rulelens.preference.simulate import SimulatedPerson, random_weights
 
 SIZES = (*range(3, 15), 20, 30)
 CALIBRATED = (5, 10, 14)
-NOISES = (0.1, 0.25, 0.5)
+NOISES = (0.0, 0.1, 0.25, 0.5)
 DRAWS = 4_096
 CHAINS = 256
 

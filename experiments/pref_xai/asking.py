@@ -91,7 +91,7 @@ def asked_person(case: Case, user: int) -> list[dict[str, Any]]:
 
 
 def noisy_asked_person(
-    case: Case, user: int, noise: float = 0.25, budget: int = 25
+    case: Case, user: int, noise: float, budget: int = 25
 ) -> list[dict[str, Any]]:
     """One person with errors: pairs chosen from the noisy posterior, and a random ranking."""
     criteria = case.criteria

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from agreement import one_noisy_person, one_person
+from agreement import NOISES, one_noisy_person, one_person
 from asking import asked_person, noisy_asked_person, profile_person
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -152,10 +152,10 @@ def asking(n: int) -> None:
 
 
 def asking_noise(n: int) -> None:
-    """Chosen questions, persons with about one wrong answer in seven."""
+    """Chosen questions, persons with few, some (about one in seven) and many wrong answers."""
 
     def work(_: Cases, case: Case, user: int) -> list[dict[str, Any]]:
-        return noisy_asked_person(case, user)
+        return [row for noise in NOISES if noise for row in noisy_asked_person(case, user, noise)]
 
     units("asking_noise", list(SMALL_SETS), n, work, seed=SEED + 3_000)
 

@@ -105,7 +105,7 @@ def summarize(raw: Path, results: Path) -> None:
     for part, by, columns in (
         ("noise", ["data", "noise", "method"], [*MEASURES[:4], "regret", "consistent"]),
         ("asking", ["data", "strategy", "effort"], ["tau", "j5", "j10", "regret"]),
-        ("asking_noise", ["data", "strategy"], ["tau", "j5", "j10", "regret", "wrong"]),
+        ("asking_noise", ["data", "noise", "strategy"], ["tau", "j5", "j10", "regret", "wrong"]),
         ("profiles", ["data", "judged"], ["tau", "j5", "j10", "regret"]),
     ):
         if (raw / f"{part}.csv").exists():
