@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from agreement import NOISES, one_noisy_person, one_person
+from agreement import one_noisy_person, one_person
 from asking import asked_person, noisy_asked_person, profile_person
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -152,12 +152,13 @@ def asking(n: int) -> None:
 
 
 def asking_noise(n: int) -> None:
-    """Chosen questions, persons with few, some (about one in seven) and many wrong answers."""
+    """Chosen questions, persons with some (about one in seven), few and many wrong answers."""
+    for noise in (0.25, 0.1, 0.5):
 
-    def work(_: Cases, case: Case, user: int) -> list[dict[str, Any]]:
-        return [row for noise in NOISES if noise for row in noisy_asked_person(case, user, noise)]
+        def work(_: Cases, case: Case, user: int, noise: float = noise) -> list[dict[str, Any]]:
+            return noisy_asked_person(case, user, noise)
 
-    units("asking_noise", list(SMALL_SETS), n, work, seed=SEED + 3_000)
+        units(f"asking_noise_{noise}", list(SMALL_SETS), n, work, seed=SEED + 3_000)
 
 
 def profiles(n: int) -> None:

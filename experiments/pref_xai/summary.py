@@ -108,8 +108,9 @@ def summarize(raw: Path, results: Path) -> None:
         ("asking_noise", ["data", "noise", "strategy"], ["tau", "j5", "j10", "regret", "wrong"]),
         ("profiles", ["data", "judged"], ["tau", "j5", "j10", "regret"]),
     ):
-        if (raw / f"{part}.csv").exists():
-            rows = read(raw / f"{part}.csv")
+        runs = [read(p) for p in sorted(raw.glob(f"{part}.csv")) + sorted(raw.glob(f"{part}_0*"))]
+        if runs:
+            rows = pd.concat(runs)
             mean_table(rows[rows["data"].notna()], by, columns).to_csv(
                 results / f"{part}.csv", index=False
             )

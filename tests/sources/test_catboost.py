@@ -82,14 +82,17 @@ def levels_table(seed: int, n: int = 400) -> tuple[pd.DataFrame, Any]:
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
-def test_levels_that_the_model_asks_for_one_by_one(classes: int, policy: str) -> None:
+@pytest.mark.parametrize("one_hot", [20, 2])
+def test_levels_one_by_one_or_by_statistics_of_the_target(
+    classes: int, policy: str, one_hot: int
+) -> None:
     X, y = levels_table(0)
     y = np.minimum(y, classes - 1)
     model = make(
         iterations=12,
         grow_policy=policy,
         cat_features=["flag", "word", "code"],
-        one_hot_max_size=20,
+        one_hot_max_size=one_hot,
     ).fit(X, y)
     rules = extract_rules(model, X[["z", "code", "word", "x", "flag"]])
     assert [f.kind for f in rules.schema] == [
@@ -100,12 +103,16 @@ def test_levels_that_the_model_asks_for_one_by_one(classes: int, policy: str) ->
         "numeric",
     ]
     split = {rules.schema.names[f] for f in rules.conditions.feature}
-    assert split == set(X.columns)
-    rows = edge_rows(rules, X)
+    assert split >= {"word", "code", "x", "z"}
+    check_model(model, rules, edge_rows(rules, X), by_leaf=classes == 2)
+
+
+def check_model(model: Any, rules: Any, rows: pd.DataFrame, *, by_leaf: bool) -> None:
+    """Raw scores, predictions and, if asked for, the rows of each leaf are the model's."""
     raw = model.predict(rows, prediction_type="RawFormulaVal")
     assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
     assert (predict_rules(rules, rows) == model.predict(rows).ravel()).all()
-    if classes == 2:
+    if by_leaf:
         leaf = one_rule_of_each_tree(rules, rows)
         theirs = model.calc_leaf_indexes(rows)
         for ours, own in zip(leaf.T, theirs.T, strict=True):
@@ -113,26 +120,65 @@ def test_levels_that_the_model_asks_for_one_by_one(classes: int, policy: str) ->
             assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
-def test_levels_never_seen_before_go_where_the_model_sends_them() -> None:
+@pytest.mark.parametrize("statistic", ["Borders", "Buckets", "BinarizedTargetMeanValue", "Counter"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_statistic_of_the_target(statistic: str, classes: int) -> None:
+    X, y = levels_table(5)
+    X = X.assign(flag=X["flag"].astype(int))
+    y = np.minimum(y, classes - 1)
+    model = make(
+        iterations=20, cat_features=["word", "code"], simple_ctr=statistic, one_hot_max_size=1
+    ).fit(X, y)
+    if statistic == "BinarizedTargetMeanValue" and classes > 2:
+        with pytest.raises(ModelError, match="does not read such a number back"):
+            extract_rules(model, X)
+        return
+    rules = extract_rules(model, X)
+    assert "word" in {rules.schema.names[f] for f in rules.conditions.feature}
+    rows = X.assign(word=X["word"].where(X.index % 5 > 0, "never seen"))
+    for table in (X, rows):
+        check_model(model, rules, table, by_leaf=classes == 2)
+
+
+def test_many_levels_as_the_model_takes_them_by_default() -> None:
+    """One level in twenty is not in the model's rows, but in the table; new ones in neither."""
+    rng = np.random.default_rng(6)
+    levels = np.array([f"level {i}" for i in range(600)])
+    X = pd.DataFrame({"place": rng.choice(levels, 5_000), "x": rng.normal(size=5_000)})
+    y = (rng.normal(size=600)[X["place"].str[6:].astype(int)] + X["x"] > 0).astype(int)
+    known = X["place"].str[6:].astype(int) % 20 > 0
+    model = make(iterations=15, depth=6, cat_features=["place"]).fit(X[known], y[known])
+    rules = extract_rules(model, X)
+    rows = X.assign(place=X["place"].where(X.index % 7 > 0, "never seen"))
+    for table in (X, rows):
+        check_model(model, rules, table, by_leaf=True)
+
+
+@pytest.mark.parametrize("one_hot", [20, 2])
+def test_levels_never_seen_before_go_where_the_model_sends_them(one_hot: int) -> None:
     X, y = levels_table(1)
-    model = make(cat_features=["flag", "word", "code"], one_hot_max_size=20).fit(X, y > 0)
+    model = make(cat_features=["flag", "word", "code"], one_hot_max_size=one_hot).fit(X, y > 0)
     rules = extract_rules(model, X)
     rows = X.assign(word="never seen")
     raw = model.predict(rows, prediction_type="RawFormulaVal")
     assert raw_scores(rules, rows) == pytest.approx(raw, abs=1e-9)
 
 
-def test_levels_without_names_of_features() -> None:
+@pytest.mark.parametrize("one_hot", [20, 2])
+def test_levels_without_names_of_features(one_hot: int) -> None:
     X, y = levels_table(2)
-    model = make(cat_features=[0, 2, 3], one_hot_max_size=20).fit(X.to_numpy(object), y > 0)
+    model = make(cat_features=[0, 2, 3], one_hot_max_size=one_hot).fit(X.to_numpy(object), y > 0)
     rules = extract_rules(model, X)
     raw = model.predict(X.to_numpy(object), prediction_type="RawFormulaVal")
     assert raw_scores(rules, X) == pytest.approx(raw, abs=1e-9)
 
 
-def test_levels_that_cannot_be_told() -> None:
+@pytest.mark.parametrize("one_hot", [20, 2])
+def test_levels_that_cannot_be_told(one_hot: int) -> None:
     X, y = levels_table(3)
-    model = make(cat_features=["flag", "word", "code"], one_hot_max_size=20).fit(X, y > 0)
+    model = make(
+        iterations=30, cat_features=["flag", "word", "code"], one_hot_max_size=one_hot
+    ).fit(X, y > 0)
     with pytest.raises(ModelError, match="keeps only their hashes"):
         extract_rules(model)
     with pytest.raises(ModelError, match="keeps only their hashes"):
@@ -160,10 +206,12 @@ def test_a_booster_without_the_face_of_a_classifier(loss: str, classes: int) -> 
 
 
 def test_what_is_refused() -> None:
-    X, y = mixed(0, missing=0.0)
+    X, _ = mixed(0, missing=0.0)
     X = X.astype({"colour": str, "grade": str})
-    model = make().fit(X, y, cat_features=["colour", "grade"])
-    with pytest.raises(ModelError, match="one_hot_max_size"):
-        extract_rules(model)
+    both = (X["colour"] == X["colour"].iloc[0]) ^ (X["grade"] == X["grade"].iloc[0])
+    model = make(iterations=30, depth=6, max_ctr_complexity=2)
+    model.fit(X, both, cat_features=["colour", "grade"])
+    with pytest.raises(ModelError, match="max_ctr_complexity=1"):
+        extract_rules(model, X)
     with pytest.raises(ModelError, match="is not fitted"):
         extract_rules(make())

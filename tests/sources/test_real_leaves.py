@@ -94,7 +94,10 @@ def test_leaves_of_boosters_with_levels_and_holes(data_dir: Path, name: str) -> 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
-def test_catboost_with_levels_and_holes(data_dir: Path, name: str, policy: str) -> None:
+@pytest.mark.parametrize("one_hot", [255, 2])
+def test_catboost_with_levels_and_holes(
+    data_dir: Path, name: str, policy: str, one_hot: int
+) -> None:
     catboost = pytest.importorskip("catboost", reason="needs the extra rulelens[catboost]")
     X, y = table(data_dir, name)
     levels = list(X.select_dtypes("category"))
@@ -104,7 +107,7 @@ def test_catboost_with_levels_and_holes(data_dir: Path, name: str, policy: str) 
         depth=5,
         grow_policy=policy,
         cat_features=levels,
-        one_hot_max_size=255,
+        one_hot_max_size=one_hot,
         verbose=0,
         thread_count=1,
         allow_writing_files=False,

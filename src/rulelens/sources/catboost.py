@@ -1,15 +1,14 @@
 """Rules of CatBoost classifiers, from the JSON that a model saves.
 
 CatBoost rounds numbers to single precision and sends ``x > border`` to the right, and so the one
-level that a split by levels asks for; a missing value or an unseen level goes to the left. A tree
-that asks one question on each level has leaves that no row can reach; they give no rule.
+level that a split by levels asks for; a missing value or an unseen level goes to the left. A split
+by a statistic of the target sends to the right each level whose statistic lies above a border; a
+missing value goes where an unseen level goes. A tree that asks one question on each level has
+leaves that no row can reach; they give no rule.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
 from rulelens.errors import ModelError, UnsupportedModelError
-from rulelens.sources.catboost_levels import check_split, known_levels, matching_levels
+from rulelens.sources.catboost_levels import Saved, check_split, known_levels, levels_to_the_right
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import labels_of, schema_of
 from rulelens.sources.scores import score_rules
@@ -42,19 +41,14 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
             f"This {type(model).__name__} has no classes, but rules need a classifier: a "
             "CatBoostClassifier, or a CatBoost with the loss Logloss, CrossEntropy or MultiClass."
         )
-    saved = _save(model)
-    grown = [_oblivious(t) for t in saved.get("oblivious_trees", [])]
-    grown += [_nested(t) for t in saved.get("trees", [])]
-    features = saved["features_info"]
-    places = {
-        f["feature_index"]: f["flat_feature_index"]
-        for f in features.get("categorical_features", [])
-    }
-    schema = _schema(list(model.feature_names_), sorted(places.values()), schema)
-    arrays = _trees(model, grown, features.get("float_features", []), places, schema)
+    saved = Saved.of(model)
+    grown = [_oblivious(t) for t in saved.document.get("oblivious_trees", [])]
+    grown += [_nested(t) for t in saved.document.get("trees", [])]
+    schema = _schema(list(model.feature_names_), sorted(saved.places.values()), schema)
+    arrays = _trees(type(model), grown, saved, schema)
     leaves = leaves_of(arrays, schema, closed_left=True, float32=True)
     # The values of a leaf: one, or one a class.
-    scale, bias = saved["scale_and_bias"]
+    scale, bias = saved.document["scale_and_bias"]
     values = scale * np.array(
         [grown[t][3][k] for t, k in zip(leaves.tree.tolist(), leaves.node.tolist(), strict=True)]
     ).reshape(len(leaves.tree), -1)
@@ -83,51 +77,32 @@ def _schema(names: list[str], by_level: list[int], schema: Schema | None) -> Sch
     return schema_of(names, n, schema, levels=dict(zip(by_level, levels, strict=True)))
 
 
-def _trees(
-    model: Any,
-    grown: list[_Grown],
-    floats: list[dict[str, Any]],
-    places: dict[int, int],
-    schema: Schema,
-) -> list[Tree]:
+def _trees(kind: Any, grown: list[_Grown], saved: Saved, schema: Schema) -> list[Tree]:
+    floats = saved.document["features_info"].get("float_features", [])
     columns = {f["feature_index"]: f["flat_feature_index"] for f in floats}
     missing_right = {f["feature_index"]: f["nan_value_treatment"] == "AsTrue" for f in floats}
+    splits = [s for g in grown for s in g[2] if s]
+    by_level = {s["split_index"]: s for s in splits if s["split_type"] != "FloatFeature"}
     sets: list[NDArray[np.bool_]] = []
-    set_of: dict[tuple[int, int], int] = {}
-    asked = {(s["cat_feature_index"], s["value"]) for g in grown for s in g[2] if _by_level(s)}
-    for c in sorted({c for c, _ in asked}):
-        hashes = sorted(value for k, value in asked if k == c)
-        for value, hit in matching_levels(model, schema[places[c]], hashes).items():
-            set_of[c, value] = len(sets)
-            sets.append(~hit)
+    asks: dict[int, tuple[int, int]] = {}
+    for place, index, goes_right in levels_to_the_right(kind, saved, by_level, schema):
+        asks[index] = place, len(sets)
+        sets.append(~goes_right)
     out = []
-    for left, right, splits, _ in grown:
-        n = len(splits)
+    for left, right, asked, _ in grown:
+        n = len(asked)
         feature, level_set = np.zeros(n, np.int64), np.full(n, -1)
         threshold, missing_left = np.zeros(n), np.zeros(n, dtype=bool)
-        for i, split in enumerate(splits):
-            if _by_level(split):
-                c = split["cat_feature_index"]
-                feature[i], level_set[i] = places[c], set_of[c, split["value"]]
-                missing_left[i] = True
+        for i, split in enumerate(asked):
+            if split and split["split_index"] in asks:
+                feature[i], level_set[i] = asks[split["split_index"]]
+                missing_left[i] = sets[level_set[i]][-1]
             elif split:
                 f = split["float_feature_index"]
                 feature[i], missing_left[i] = columns[f], not missing_right[f]
                 threshold[i] = float(np.float32(split["border"]))
         out.append(Tree(left, right, feature, threshold, missing_left, level_set, sets))
     return out
-
-
-def _save(model: Any) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        model.save_model(str(path), format="json")
-        saved: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return saved
-
-
-def _by_level(split: dict[str, Any] | None) -> bool:
-    return split is not None and split["split_type"] == "OneHotFeature"
 
 
 def _oblivious(tree: dict[str, Any]) -> _Grown:
