@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
+from source_tables import edge_rows, numbers, one_rule_of_each_tree
 
 from rulelens.errors import ModelError, UnsupportedModelError
+from rulelens.sources import catboost_growth, catboost_splits
+from rulelens.sources.catboost_splits import Saved
 from rulelens.sources.extract import extract_rules
 from rulelens.sources.predictions import predict_rules, raw_scores
 
@@ -205,13 +207,79 @@ def test_a_booster_without_the_face_of_a_classifier(loss: str, classes: int) -> 
             extract_rules(other)
 
 
-def test_what_is_refused() -> None:
-    X, _ = mixed(0, missing=0.0)
-    X = X.astype({"colour": str, "grade": str})
-    both = (X["colour"] == X["colour"].iloc[0]) ^ (X["grade"] == X["grade"].iloc[0])
-    model = make(iterations=30, depth=6, max_ctr_complexity=2)
-    model.fit(X, both, cat_features=["colour", "grade"])
-    with pytest.raises(ModelError, match="max_ctr_complexity=1"):
+def combined(seed: int, classes: int, n: int = 1_500) -> tuple[pd.DataFrame, Any]:
+    """Levels and numbers that decide together, and so make the model combine them."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "a": rng.choice(list("abcdefgh"), n),
+            "u": np.where(rng.random(n) < 0.15, np.nan, rng.normal(size=n).round(1)),
+            "b": pd.Categorical(rng.integers(0, 6, n)),
+            "c": rng.choice([True, False], n),
+            "v": rng.normal(size=n).round(1),
+        }
+    )
+    odd = X["a"].isin(list("ace")).to_numpy().astype(int) + (X["b"].astype(int) % 3 == 0)
+    score = odd + X["c"] + (X["u"].fillna(0.4) > 0.3)
+    return X, ((score + (rng.random(n) < 0.1)) % classes).to_numpy()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("nan_mode", ["Min", "Max"])
+def test_combinations_of_features(classes: int, seed: int, nan_mode: str) -> None:
+    """A leaf may give several rules; each row has one of them in each tree."""
+    X, y = combined(seed, classes)
+    model = make(
+        iterations=25,
+        depth=6,
+        nan_mode=nan_mode,
+        max_ctr_complexity=4,
+        cat_features=["a", "b", "c"],
+        one_hot_max_size=2,
+    ).fit(X, y)
+    statistics = Saved.of(model).statistics.values()
+    kinds = {e["combination_element"] for s in statistics for e in s["elements"]}
+    assert classes > 2 or "float_feature" in kinds
+    assert max(len(s["elements"]) for s in statistics) > 1
+    rules = extract_rules(model, X)
+    rng = np.random.default_rng(1)
+    rows = edge_rows(rules, X)
+    rows["u"] = rows["u"].mask(rng.random(len(rows)) < 0.3)
+    rows["a"] = rows["a"].where(rng.random(len(rows)) < 0.8, "never seen")
+    for table in (X, rows):
+        check_model(model, rules, table, by_leaf=False)
+        if classes == 2:
+            leaf = one_rule_of_each_tree(rules, table)
+            theirs = model.calc_leaf_indexes(table)
+            for ours, own in zip(leaf.T.tolist(), theirs.T.tolist(), strict=True):
+                assert len(set(zip(ours, own, strict=True))) == len(set(ours))
+
+
+def test_combinations_of_levels_that_the_table_lacks() -> None:
+    X, y = combined(0, 2)
+    options = {"max_ctr_complexity": 2, "cat_features": ["a", "b", "c"], "one_hot_max_size": 1}
+    model = make(iterations=25, depth=6, **options).fit(X, y)
+    with pytest.raises(ModelError, match=r"knows \d+ levels of feature"):
+        extract_rules(model, X[X["a"] != "h"])
+    # Levels that are in the table, but not in the model, are nothing to complain about.
+    known = (X["a"] != "h").to_numpy()
+    model = make(iterations=25, depth=6, **options).fit(X[known], y[known])
+    check_model(model, extract_rules(model, X), X, by_leaf=False)
+
+
+def test_too_many_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = combined(0, 2)
+    model = make(iterations=25, depth=6, max_ctr_complexity=4, cat_features=["a", "b", "c"])
+    model.fit(X, y)
+    monkeypatch.setattr(catboost_growth, "_MOST_LEAVES", 10)
+    with pytest.raises(ModelError, match=r"more than 10 rules.*max_ctr_complexity=1"):
         extract_rules(model, X)
+    monkeypatch.setattr(catboost_splits, "_MOST_COMBINATIONS", 10)
+    with pytest.raises(ModelError, match=r"possible values.*max_ctr_complexity=1"):
+        extract_rules(model, X)
+
+
+def test_what_is_refused() -> None:
     with pytest.raises(ModelError, match="is not fitted"):
         extract_rules(make())
