@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
 from rulelens.errors import ModelError, UnsupportedModelError
-from rulelens.sources.catboost_levels import Saved, check_split, known_levels, levels_to_the_right
+from rulelens.sources.catboost_levels import (
+    Saved,
+    check_features,
+    check_split,
+    known_levels,
+    levels_to_the_right,
+)
 from rulelens.sources.extract import SOURCES
-from rulelens.sources.fitted import labels_of, schema_of
+from rulelens.sources.fitted import labels_of, named_by_place, schema_of
 from rulelens.sources.scores import score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
 
@@ -41,7 +47,13 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
             f"This {type(model).__name__} has no classes, but rules need a classifier: a "
             "CatBoostClassifier, or a CatBoost with the loss Logloss, CrossEntropy or MultiClass."
         )
+    check_features(model)
     saved = Saved.of(model)
+    if saved.loss in ("MultiLogloss", "MultiCrossEntropy"):
+        raise ModelError(
+            f"The model has the loss {saved.loss}: it predicts several targets at once. Fit one "
+            "model a target."
+        )
     grown = [_oblivious(t) for t in saved.document.get("oblivious_trees", [])]
     grown += [_nested(t) for t in saved.document.get("trees", [])]
     schema = _schema(list(model.feature_names_), sorted(saved.places.values()), schema)
@@ -69,7 +81,7 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
 def _schema(names: list[str], by_level: list[int], schema: Schema | None) -> Schema:
     """The table's schema in the model's order, with the features that it splits by levels."""
     n = len(names)
-    if names == [str(i) for i in range(n)]:
+    if names == [str(i) for i in range(n)] and named_by_place(names, schema):
         known = list(schema.names) if schema is not None and len(schema) == n else names
         levels = known_levels([known[i] for i in by_level], schema)
         return schema_of(None, n, schema, levels=dict(zip(by_level, levels, strict=True)))
