@@ -5,8 +5,9 @@ environment and run this script in it with::
 
     sh experiments/feature_graphs/published.sh
 
-It writes results/published.csv: for each data set, fold and method the largest difference
-between our importance and the published one. It ends with an error if one exceeds 1e-9.
+It writes results/published.csv: for each data set and method the largest difference between our
+importance and the published one, over the folds (relative where the published ones exceed 1). It
+ends with an error if one exceeds 1e-9.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 from recipe import RESULTS, arguments, folds, load, published_rules, tuned_tree
+from sklearn.inspection import permutation_importance
 
 from rulelens.errors import RulelensWarning
 from rulelens.graph.feature_graph import FeatureGraph
@@ -29,7 +31,7 @@ TOLERANCE = 1e-9
 def differences(data, published: pd.DataFrame) -> list[dict[str, object]]:
     """One record a fold and method."""
     out = []
-    for fold, (train, _) in enumerate(folds(data)):
+    for fold, (train, test) in enumerate(folds(data)):
         X, y = data.X.iloc[train], data.y.iloc[train]
         tree = tuned_tree(X, y)
         rules = published_rules(tree, X)
@@ -38,6 +40,11 @@ def differences(data, published: pd.DataFrame) -> list[dict[str, object]]:
             expected = row[list(X.columns)].astype(float)
             if method == "gini":
                 ours = pd.Series(tree.feature_importances_, index=X.columns)
+            elif method == "perm":
+                permuted = permutation_importance(
+                    tree, data.X.iloc[test], data.y.iloc[test], n_repeats=10, random_state=42
+                ).importances_mean
+                ours = pd.Series(permuted / permuted.sum(), index=X.columns)
             elif method.endswith("_centrality"):
                 rule_relevance, feature_relevance, _ = method.split("_")
                 with warnings.catch_warnings():
@@ -53,12 +60,14 @@ def differences(data, published: pd.DataFrame) -> list[dict[str, object]]:
                 ours = graph.importance() / 100
             else:
                 continue
+            # Permutation importances were divided by their sum, which may be next to nothing.
+            size = max(1.0, float(expected.abs().max()))
             out.append(
                 {
                     "data": data.name,
                     "fold": fold,
                     "method": method,
-                    "difference": float(np.abs(ours - expected).max()),
+                    "difference": float(np.abs(ours - expected).max()) / size,
                 }
             )
     return out
@@ -79,8 +88,8 @@ def main() -> int:
         records += differences(load(options.data, name), published)
         print(name, f"{max(r['difference'] for r in records if r['data'] == name):.1e}")
     frame = pd.DataFrame(records)
-    graph_rows = frame[frame["method"] != "gini"]
-    table = graph_rows.groupby(["data", "method"], sort=False)["difference"].agg(["max", "size"])
+    shown = frame[frame["method"] != "gini"]
+    table = shown.groupby(["data", "method"], sort=False)["difference"].agg(["max", "size"])
     table = table.rename(columns={"max": "largest_difference", "size": "folds"}).reset_index()
     table["largest_difference"] = table["largest_difference"].map("{:.0e}".format)
     RESULTS.mkdir(exist_ok=True)

@@ -7,5 +7,5 @@ place="${1:-.venv-published}"
 if [ ! -x "$place/bin/python" ]; then
   "${PYTHON:-python3.11}" -m venv "$place"
 fi
-"$place/bin/pip" install --quiet "scikit-learn==1.4.2" "numpy==2.0.2" "scipy<1.14" .
+"$place/bin/pip" install --quiet "scikit-learn==1.4.2" "numpy==2.0.2" "scipy<1.14" "shap==0.46.0" .
 "$place/bin/python" experiments/feature_graphs/published.py

@@ -90,14 +90,14 @@ def folds(data: DataSet, n: int = 10) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(splitter.split(data.X, data.y))
 
 
-def tuned_tree(X: pd.DataFrame, y: pd.Series) -> DecisionTreeClassifier:
-    """The tree whose criterion and depth do best in five inner folds.
+def tuned_tree(X: pd.DataFrame, y: pd.Series, n_folds: int = 5) -> DecisionTreeClassifier:
+    """The tree whose criterion and depth do best in so many inner folds.
 
     Chooses as a grid search would (the first of the best), but a tree that did not use all of
     its depth is not grown again for a larger one.
     """
     warnings.filterwarnings("ignore", message="The least populated class")
-    inner = list(StratifiedKFold(5, shuffle=True, random_state=42).split(X, y))
+    inner = list(StratifiedKFold(n_folds, shuffle=True, random_state=42).split(X, y))
     best, best_score = None, -np.inf
     for criterion in GRID["criterion"]:
         scores, grown = np.zeros(len(inner)), np.zeros(len(inner), dtype=bool)

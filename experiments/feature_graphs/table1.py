@@ -7,8 +7,10 @@ is trained on the top features of each and scored on the test rows. Robustness i
 Spearman correlation of all pairs of folds; the printed figures count each fold against itself, too,
 so "robustness_with_itself" is the one to compare. Text columns are 0/1 columns, one a level.
 
-The printed permutation figures are those of "perm_test": it sees the labels of the rows on which
-its choice is then scored, so they are not comparable with the other methods, and "perm" is.
+The printed permutation figures are those of "perm_test", but divided by their sum, which turns
+their order round where the sum is negative. Either way it sees the labels of the rows on which
+its choice is then scored, so it is not comparable with the other methods, and "perm" is.
+`table1_printed.py` imitates what was printed.
 
 Writes results/table1.csv, with the paper's printed figures beside ours. Name data sets to run
 only those; the rows of the others are kept.

@@ -283,3 +283,25 @@ def test_too_many_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ModelError, match="is not fitted"):
         extract_rules(make())
+
+
+@pytest.mark.parametrize("loss", ["MultiLogloss", "MultiCrossEntropy"])
+def test_several_targets_are_refused(loss: str) -> None:
+    """Pins rules of classes that such a model does not have: it answers for each target alone."""
+    X, y = numbers(4)
+    targets = np.stack([y, 1 - y], axis=1)
+    with pytest.raises(ModelError, match="several targets"):
+        extract_rules(make(loss_function=loss).fit(X, targets))
+
+
+def test_texts_and_embeddings_are_refused() -> None:
+    """Pins CatBoost's own error at saving such models."""
+    X, y = numbers(4)
+    frame = pd.DataFrame({"x": X[:, 0], "words": np.where(y > 0, "so it is", "not so")})
+    model = make().fit(frame, y, text_features=["words"])
+    with pytest.raises(ModelError, match="'words' is of the kind text"):
+        extract_rules(model, frame)
+    frame = pd.DataFrame({"x": X[:, 0], "place": list(X[:, 1:])})
+    model = make().fit(frame, y, embedding_features=["place"])
+    with pytest.raises(ModelError, match="'place' is of the kind embedding"):
+        extract_rules(model)

@@ -163,3 +163,26 @@ def test_bins(text: str, condition: Interval) -> None:
 def test_a_bin_that_is_none() -> None:
     with pytest.raises(ModelError, match="is no range"):
         condition_of(Feature("x"), "about 3", True)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [False, True]])
+def test_labels_that_imodels_encodes(imodels: Any, labels: list[Any]) -> None:
+    """Pins rules for 0.0 and 1.0 where the classes are others, and a KeyError.
+
+    BoostedRulesClassifier compares its trees' 0 and 1 with the labels, and so predicts one
+    class for all rows.
+    """
+    X, y = table(0)
+    y = np.array(labels)[y]
+    model = fitted(imodels.HSTreeClassifier, X, y, max_leaf_nodes=6)
+    rules = extract_rules(model, X)
+    assert set(rules.outcomes) == set(labels)
+    plain = X.to_numpy()  # imodels warns of names
+    assert (predict_rules(rules, X) == model.predict(plain)).all()
+    assert class_shares(rules, X) == pytest.approx(model.predict_proba(plain), abs=1e-9)
+    boosted = fitted(imodels.BoostedRulesClassifier, plain, y, n_estimators=3)
+    if labels[0] is False:
+        assert (predict_rules(extract_rules(boosted, X), X) == boosted.predict(plain)).all()
+    else:
+        with pytest.raises(ModelError, match=r"Fit it with the classes \[0, 1\]"):
+            extract_rules(boosted, X)

@@ -250,3 +250,12 @@ def test_what_else_is_refused() -> None:
     with pytest.raises(ModelError, match="fitted on 5 features, but 2 are given"):
         extract_rules(bare, X[:, :2])
     assert extract_rules(model, frame_of(X).assign(more=1)) == extract_rules(model)
+
+
+def test_rules_without_any_condition() -> None:
+    """Pins a ValueError at a tree that has but one leaf."""
+    X, y = numbers(0)
+    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(min_samples_leaf=200)).fit(X, y)
+    rules = extract_rules(model)
+    assert len(rules) == 1
+    assert (predict_rules(rules, X) == model.predict(X)).all()

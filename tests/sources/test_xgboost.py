@@ -137,6 +137,12 @@ def test_what_is_refused() -> None:
     regression = xgb.train({"nthread": 1}, xgb.DMatrix(X, y), 2)
     with pytest.raises(ModelError, match="objective is 'reg:squarederror'"):
         extract_rules(regression)
+    raw = make(objective="binary:logitraw").fit(X, y)  # predicts from a raw score of 0.5 on
+    with pytest.raises(ModelError, match="takes raw scores for probabilities"):
+        extract_rules(raw)
+    assert raw_scores(extract_rules(raw.get_booster()), X) == pytest.approx(
+        raw.predict(X, output_margin=True), abs=1e-6
+    )
     with pytest.raises(ModelError, match="fitted on 5 features, but 3 are given"):
         extract_rules(make().fit(X, y), np.zeros((2, 3)))
 

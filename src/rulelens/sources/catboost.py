@@ -25,9 +25,16 @@ from rulelens.sources.catboost_growth import (
     oblivious,
     with_plain_splits,
 )
-from rulelens.sources.catboost_splits import Answers, Flags, Saved, answers_to, known_levels
+from rulelens.sources.catboost_splits import (
+    Answers,
+    Flags,
+    Saved,
+    answers_to,
+    check_features,
+    known_levels,
+)
 from rulelens.sources.extract import SOURCES
-from rulelens.sources.fitted import labels_of, schema_of
+from rulelens.sources.fitted import labels_of, named_by_place, schema_of
 from rulelens.sources.scores import score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
 
@@ -46,7 +53,13 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
             f"This {type(model).__name__} has no classes, but rules need a classifier: a "
             "CatBoostClassifier, or a CatBoost with the loss Logloss, CrossEntropy or MultiClass."
         )
+    check_features(model)
     saved = Saved.of(model)
+    if saved.loss in ("MultiLogloss", "MultiCrossEntropy"):
+        raise ModelError(
+            f"The model has the loss {saved.loss}: it predicts several targets at once. Fit one "
+            "model a target."
+        )
     grown = [oblivious(t) for t in saved.document.get("oblivious_trees", [])]
     grown += [nested(t) for t in saved.document.get("trees", [])]
     schema = _schema(list(model.feature_names_), sorted(saved.texts.values()), schema)
@@ -78,7 +91,7 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
 def _schema(names: list[str], by_level: list[int], schema: Schema | None) -> Schema:
     """The table's schema in the model's order, with the features that it splits by levels."""
     n = len(names)
-    if names == [str(i) for i in range(n)]:
+    if names == [str(i) for i in range(n)] and named_by_place(names, schema):
         known = list(schema.names) if schema is not None and len(schema) == n else names
         levels = known_levels([known[i] for i in by_level], schema)
         return schema_of(None, n, schema, levels=dict(zip(by_level, levels, strict=True)))

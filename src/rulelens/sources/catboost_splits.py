@@ -91,6 +91,12 @@ class Saved:
     statistics: dict[int, dict[str, Any]]
     first_statistic: int
 
+    @property
+    def loss(self) -> str:
+        """What the model was fitted for; empty where it does not say so."""
+        params = self.document.get("model_info", {}).get("params") or {}
+        return str((params.get("loss_function") or {}).get("type", ""))
+
     @classmethod
     def of(cls, model: Any) -> Saved:
         """Read a fitted model."""
@@ -144,6 +150,19 @@ class Saved:
             *(Axis(place, n) for place, n in sorted(sizes.items())),
             *(Axis(place, len(c) + 1, tuple(sorted(c))) for place, c in sorted(cuts.items())),
         )
+
+
+def check_features(model: Any) -> None:
+    """Raise ModelError for a model of texts or of vectors, which CatBoost saves only as its own."""
+    for kind, places in (
+        ("text", model.get_text_feature_indices()),
+        ("embedding", model.get_embedding_feature_indices()),
+    ):
+        if places:
+            raise ModelError(
+                f"Feature '{model.feature_names_[places[0]]}' is of the kind {kind}, which a rule "
+                "cannot ask about. Rules need a model of numeric and categorical features alone."
+            )
 
 
 def check_split(split: Split) -> None:

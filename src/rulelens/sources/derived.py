@@ -100,7 +100,7 @@ def restore(rules: RuleSet, columns: Sequence[Derived], schema: Schema) -> RuleS
     order = np.argsort(group, kind="stable")
     ids = rules.indices[order].tolist()
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    ends = np.append(starts[1:], len(ids)).tolist()
+    ends = np.append(starts, len(ids))[1:].tolist()
     pool: dict[tuple[int, Condition], int] = {}
     met: dict[tuple[int, ...], int | None] = {}
     flat: list[int] = []

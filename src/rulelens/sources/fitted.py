@@ -81,11 +81,38 @@ def schema_of(
 
 
 def with_levels(feature: Feature, levels: Sequence[Level]) -> Feature:
-    """The feature as a categorical one that has the given levels too, after its own."""
-    if feature.kind == "boolean" and all(v in (0, 1) for v in levels):
-        return feature
+    """The feature as a categorical one that has the given levels too, after its own.
+
+    Where its own are booleans, 0 and 1 are these, as `code_of_level` has it.
+    """
+    if all(v in (0, 1) for v in levels):
+        if feature.kind == "boolean":
+            return feature
+        if feature.levels and all(isinstance(v, bool) for v in feature.levels):
+            levels = [bool(v) for v in levels]
     merged = {level_key(v): v for v in (*feature.levels, *levels)}
     return Feature(feature.name, "categorical", tuple(merged.values()), feature.unit)
+
+
+def code_of_level(codes: Mapping[tuple[str, Level], int], level: Level) -> int | None:
+    """The model's code of a level, by its key; None where the model has none.
+
+    A model that was fitted on 0 and 1 takes False and True for them, and the other way round.
+    """
+    found = codes.get(level_key(level))
+    if found is None and isinstance(level, bool):
+        return codes.get(level_key(int(level)))
+    if found is None and not isinstance(level, str) and level in (0, 1):
+        return codes.get(level_key(bool(level)))
+    return found
+
+
+def named_by_place(known: Sequence[str], schema: Schema | None) -> bool:
+    """Whether names that a model made up for columns without names tell only their order.
+
+    They do unless the table's columns really have these names: then it may have another order.
+    """
+    return schema is None or not set(known) <= set(schema.names)
 
 
 def labels_of(classes: Any) -> list[Level]:

@@ -16,8 +16,9 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level, Schema
 from rulelens.errors import ModelError, UnsupportedModelError
 from rulelens.sources.extract import SOURCES, extract_rules
-from rulelens.sources.fitted import check_fitted, labels_of, schema_of
+from rulelens.sources.fitted import check_fitted, labels_of, named_by_place, schema_of
 from rulelens.sources.scores import SCORE_CLASS, VALUE, score_rules
+from rulelens.sources.sklearn_trees import SHARE
 from rulelens.sources.tree_paths import Tree, leaves_of
 
 
@@ -161,12 +162,30 @@ def _likelier(probability: float, classes: list[Level]) -> Level:
 def shrunken_rules(model: Any, schema: Schema | None) -> RuleSet:
     """Rules of a tree or forest whose leaf shares were drawn towards those of their parents."""
     check_fitted(model, "estimator_")
-    return extract_rules(model.estimator_, _schema_of(model, schema))
+    rules = extract_rules(model.estimator_, _schema_of(model, schema))
+    # imodels fits on the classes' positions, unless the tree was fitted elsewhere.
+    classes = labels_of(getattr(model, "classes_", rules.outcomes))
+    if len(classes) != len(rules.outcomes):
+        raise ModelError(
+            f"The tree has {len(rules.outcomes)} classes, but the model {len(classes)}. "
+            "Fit the model again."
+        )
+    names = {f"{SHARE}{a}": f"{SHARE}{b}" for a, b in zip(rules.outcomes, classes, strict=True)}
+    return RuleSet.from_arrays(
+        rules.schema,
+        rules.conditions,
+        rules.offsets,
+        rules.indices,
+        rules.outcome,
+        outcomes=classes,
+        provenance={names.get(k, k): column for k, column in rules.provenance.items()},
+    )
 
 
 def _schema_of(model: Any, schema: Schema | None) -> Schema:
     names = getattr(model, "feature_names_in_", None)
     n = int(model.n_features_in_)
-    if names is not None and all(str(v) == f"X{i}" for i, v in enumerate(names)):
+    made_up = [f"X{i}" for i in range(n)]
+    if names is not None and list(map(str, names)) == made_up and named_by_place(made_up, schema):
         names = None  # names that imodels makes up for an array
     return schema_of(names, n, schema)

@@ -19,8 +19,14 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level, Schema, level_key
 from rulelens.errors import ModelError
 from rulelens.sources.extract import SOURCES
-from rulelens.sources.fitted import check_fitted, labels_of, schema_of
-from rulelens.sources.scores import score_rules
+from rulelens.sources.fitted import (
+    check_fitted,
+    code_of_level,
+    labels_of,
+    named_by_place,
+    schema_of,
+)
+from rulelens.sources.scores import least_likelier, score_rules
 from rulelens.sources.tree_paths import Leaves, Tree, leaves_of
 
 _ZERO = float(np.float32(1e-35))
@@ -66,7 +72,17 @@ def _rules(booster: Any, schema: Schema | None, classes: list[Level] | None) -> 
     )
     target = None if n_scores == 1 else leaves.tree % n_scores
     outcomes = classes if classes is not None else list(range(max(2, n_scores)))
-    return score_rules(schema, leaves, value, target, outcomes=outcomes, base=[])
+    slope = re.search(r"sigmoid:(\S+)", objective)
+    # A score just above 0 has a probability of exactly a half, which gives the first class.
+    return score_rules(
+        schema,
+        leaves,
+        value,
+        target,
+        outcomes=outcomes,
+        base=[],
+        second_from=least_likelier(float(slope[1]) if slope else 1.0, np.float64),
+    )
 
 
 def _renumbered(leaves: Leaves, shift: NDArray[np.int64]) -> Leaves:
@@ -86,7 +102,7 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _match_names(names: list[str], schema: Schema | None) -> tuple[list[str] | None, Schema | None]:
     """Names as the caller knows them: LightGBM makes underscores of spaces."""
-    if all(re.fullmatch(r"Column_\d+", n) for n in names):
+    if all(re.fullmatch(r"Column_\d+", n) for n in names) and named_by_place(names, schema):
         return None, schema
     if schema is None or set(names) <= set(schema.names):
         return names, schema
@@ -186,5 +202,5 @@ def _goes_left(
     bounds = _numbers(tree, "cat_boundaries").astype(int)
     words = [int(w) for w in tree["cat_threshold"].split()][bounds[number] : bounds[number + 1]]
     listed = {32 * i + b for i, w in enumerate(words) for b in range(32) if w >> b & 1}
-    left = {level_key(v) for code, v in codes.items() if code in listed}
-    return np.array([*(level_key(v) in left for v in levels), False])
+    left = {level_key(v): code for code, v in codes.items() if code in listed}
+    return np.array([*(code_of_level(left, v) is not None for v in levels), False])

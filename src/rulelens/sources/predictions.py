@@ -11,7 +11,7 @@ from rulelens.bits.coverage import coverage
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import RuleError
 from rulelens.frames import Table, read_table
-from rulelens.sources.scores import VALUE, is_scored, score_weights
+from rulelens.sources.scores import SECOND_FROM, VALUE, is_scored, score_weights
 from rulelens.sources.sklearn_trees import SHARE
 
 _BLOCK = 64 << 20
@@ -121,7 +121,12 @@ def predict_rules(rules: RuleSet, X: object) -> NDArray[np.object_]:
         codes = np.append(rules.outcome, len(rules.outcomes))[rules.first_match(X)]
     elif is_scored(rules):
         scores = raw_scores(rules, X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        if scores.ndim > 1:
+            codes = scores.argmax(axis=1)
+        elif SECOND_FROM in rules.provenance and len(rules):
+            codes = (scores >= rules.provenance[SECOND_FROM].astype(np.float64)[0]).astype(int)
+        else:
+            codes = (scores > 0).astype(int)
     else:
         codes = class_shares(rules, X).argmax(axis=1)
     predicted: NDArray[np.object_] = labels[codes]

@@ -43,7 +43,13 @@ def gradient_boosting_rules(model: Any, schema: Schema | None) -> RuleSet:
     names = getattr(model, "feature_names_in_", None)
     base = np.ravel(_decision(model, row, names)) - total
     return score_rules(
-        schema, leaves, value, target, outcomes=labels_of(model.classes_), base=base.tolist()
+        schema,
+        leaves,
+        value,
+        target,
+        outcomes=labels_of(model.classes_),
+        base=base.tolist(),
+        second_from=0.0,
     )
 
 
@@ -76,9 +82,15 @@ def adaboost_rules(model: Any, schema: Schema | None) -> RuleSet:
     weight = np.asarray(model.estimator_weights_[: len(arrays)], dtype=float)
     weight = weight / weight.sum()
     outcomes = labels_of(model.classes_)
-    position = {c: i for i, c in enumerate(outcomes)}
+    for tree in model.estimators_:
+        if labels_of(tree.classes_) != outcomes:  # each was fitted on all rows
+            raise ModelError(
+                f"The trees know the classes {labels_of(tree.classes_)}, but the model says that "
+                f"it has {outcomes}, and it predicts by comparing them. Fit it with the classes "
+                f"{list(range(len(outcomes)))}."
+            )
     winner = [
-        position[labels_of(tree.classes_)[tree.tree_.value[n, 0].argmax()]]
+        int(tree.tree_.value[n, 0].argmax())
         for tree, n in (
             (model.estimators_[t], n) for t, n in zip(leaves.tree, leaves.node, strict=True)
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema, level_key
 from rulelens.sources.extract import SOURCES
-from rulelens.sources.fitted import check_fitted, labels_of, schema_of
+from rulelens.sources.fitted import check_fitted, code_of_level, labels_of, schema_of
 from rulelens.sources.scores import score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
 
@@ -89,7 +89,7 @@ def _goes_left(
     code = {level_key(v): i for i, v in enumerate(known) if v is not None}
     out = np.full(len(feature.levels) + 1, otherwise)
     for i, level in enumerate(feature.levels):
-        k = code.get(level_key(level))
+        k = code_of_level(code, level)
         if k is not None:
             out[i] = bool(int(bits[k // 32]) >> (k % 32) & 1)
     return out

@@ -19,8 +19,8 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level, Schema, level_key
 from rulelens.errors import ModelError
 from rulelens.sources.extract import SOURCES
-from rulelens.sources.fitted import labels_of, schema_of
-from rulelens.sources.scores import score_rules
+from rulelens.sources.fitted import code_of_level, labels_of, schema_of
+from rulelens.sources.scores import least_likelier, score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
 
 _BINARY = ("binary:logistic", "binary:logitraw", "reg:logistic")
@@ -37,6 +37,12 @@ def classifier_rules(model: Any, schema: Schema | None) -> RuleSet:
         raise ModelError(
             f"The model takes {model.missing!r} for missing. Fit it with missing=nan, and with NaN "
             "in the table."
+        )
+    if model.objective == "binary:logitraw":
+        raise ModelError(
+            "With the objective binary:logitraw, XGBClassifier takes raw scores for probabilities, "
+            "and gives the second class only from 0.5. Fit it with objective='binary:logistic', or "
+            "give its booster: extract_rules(model.get_booster())."
         )
     try:
         rounds = int(model.best_iteration) + 1
@@ -99,7 +105,16 @@ def _rules(
         target = np.asarray(model["tree_info"])[leaves.tree]
     outcomes = classes if classes is not None else list(range(max(2, n_scores)))
     base = _base(param["base_score"], n_scores, objective)
-    return score_rules(schema, leaves, value, target, outcomes=outcomes, base=base)
+    # A score just above 0 has a probability of exactly a half, which gives the first class.
+    return score_rules(
+        schema,
+        leaves,
+        value,
+        target,
+        outcomes=outcomes,
+        base=base,
+        second_from=least_likelier(1.0, np.float32),
+    )
 
 
 def _base(text: str, n_scores: int, objective: str) -> list[float]:
@@ -157,9 +172,9 @@ def _arrays(tree: dict[str, Any], levels: dict[int, list[Level]], schema: Schema
         tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True
     ):
         f = tree["split_indices"][node]
-        right = {level_key(levels[f][c]) for c in tree["categories"][start : start + size]}
+        right = {level_key(levels[f][c]): c for c in tree["categories"][start : start + size]}
         level_set[node] = len(sets)
-        goes_left = [level_key(v) not in right for v in schema[f].levels]
+        goes_left = [code_of_level(right, v) is None for v in schema[f].levels]
         sets.append(np.array([*goes_left, True]))
     with np.errstate(over="ignore"):
         threshold = np.asarray(tree["split_conditions"]).astype(np.float32).astype(np.float64)
