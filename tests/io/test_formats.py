@@ -37,7 +37,7 @@ def test_the_option_goes_before_the_suffix(tmp_path: Path) -> None:
 def test_an_unknown_suffix_lists_the_formats(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("x")
     with pytest.raises(
-        FormatError, match=r"does not tell the format.*Formats that can be read: .*json"
+        FormatError, match=r"Suffixes that do: .json, .*Formats that can be read: .*json"
     ):
         read_rules(tmp_path / name)
     with pytest.raises(FormatError, match=r"Formats that can be written: .*json"):

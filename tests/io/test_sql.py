@@ -146,7 +146,7 @@ def test_text_of_the_dialects() -> None:
     rule = Rule({"x": Interval(high=0.1, or_missing=True), "b": Membership([True])}, "y")
     texts = {d: where_clause(rule, schema, dialect=d) for d in ("sqlite", "duckdb", "postgres")}
     assert texts == {
-        "sqlite": '("x" IS NULL OR "x" < 0.1) AND ("b" IS NOT NULL AND "b" IN (1))',
+        "sqlite": "(`x` IS NULL OR `x` < 0.1) AND (`b` IS NOT NULL AND `b` IN (1))",
         "duckdb": '("x" IS NULL OR isnan(CAST("x" AS DOUBLE)) OR "x" < CAST(\'0.1\' AS DOUBLE)) '
         'AND ("b" IS NOT NULL AND "b" IN (TRUE))',
         "postgres": '("x" IS NULL OR CAST("x" AS DOUBLE PRECISION) = \'NaN\' OR "x" < '
@@ -213,3 +213,19 @@ def test_options() -> None:
     empty = RuleSet.from_rules([], rules.schema, outcomes=["y"], ordered=True, default="y")
     db = sqlite_table(empty.schema, [{"a": 1.0}])
     assert db.execute(write_sql(empty)).fetchall() == [(1.0, "y")]
+
+
+@pytest.mark.parametrize("name", ["age", "a`b", '"', "``", "new\nline"])
+def test_a_column_that_is_not_there_is_an_error_in_sqlite(name: str) -> None:
+    """Pins a rule that selected all rows: SQLite took the name in double quotes for a text."""
+    rule = Rule({name: Interval(50)}, "ill")
+    clause = where_clause(rule, Schema([Feature(name)]))
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (other REAL)")
+    base.execute("INSERT INTO data VALUES (1)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        base.execute(f"SELECT * FROM data WHERE {clause}")
+    quoted = name.replace("`", "``")
+    base.execute(f"CREATE TABLE good (`{quoted}` REAL)")
+    base.execute("INSERT INTO good VALUES (1), (51)")
+    assert base.execute(f"SELECT * FROM good WHERE {clause}").fetchall() == [(51.0,)]

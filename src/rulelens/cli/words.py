@@ -11,6 +11,7 @@ _OPTIONS = {
     "min_confidence": "--min-confidence",
     "minimal=False": "--all-rules",
     "time_budget": "--time-budget",
+    "the option format": "the format by --from, --to or --format, if the command has it",
 }
 _PATTERN = re.compile("|".join(rf"(?<![\w-]){re.escape(name)}(?!\w)" for name in _OPTIONS))
 

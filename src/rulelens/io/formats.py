@@ -179,8 +179,11 @@ def _format_of(path: str | os.PathLike[str], format: str | None, use: str) -> st
     if not fits:
         suffix = Path(path).suffix
         found = f"The suffix '{suffix}'" if suffix else "A name without a suffix"
+        known = sorted(
+            {s for n in FORMATS if _usable(FORMATS[n], use) for s in FORMATS[n].suffixes}
+        )
         raise FormatError(
-            f"{os.fspath(path)}: {found} does not tell the format. "
-            f"Give it by the option format. {_named(use)}"
+            f"{os.fspath(path)}: {found} does not tell the format. Suffixes that do: "
+            f"{', '.join(known)}. For another, give the option format. {_named(use)}"
         )
     return max(fits)[1]

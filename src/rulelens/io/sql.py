@@ -33,6 +33,7 @@ class _Words:
     true: str
     false: str
     names_by_case: bool
+    quote: str = '"'
 
 
 def _sqlite_number(value: float) -> str:
@@ -58,7 +59,8 @@ def _sqlite_number(value: float) -> str:
 
 
 _DIALECTS: dict[str, _Words] = {
-    "sqlite": _Words(_sqlite_number, "", "1", "0", False),
+    # SQLite takes a name in double quotes that no column has for a text, and goes on.
+    "sqlite": _Words(_sqlite_number, "", "1", "0", False, "`"),
     "duckdb": _Words(
         lambda v: f"CAST('{v!r}' AS DOUBLE)", "isnan(CAST({} AS DOUBLE))", "TRUE", "FALSE", False
     ),
@@ -92,7 +94,7 @@ def where_clause(rule: Rule, schema: Schema, *, dialect: Dialect = "sqlite") -> 
     >>> rule = Rule({"heart rate": Interval(90), "c": Membership(["it's"])}, "ill")
     >>> schema = Schema([Feature("heart rate"), Feature("c", "categorical", ("it's",))])
     >>> print(where_clause(rule, schema))
-    ("heart rate" IS NOT NULL AND "heart rate" > 90.0) AND ("c" IS NOT NULL AND "c" IN ('it''s'))
+    (`heart rate` IS NOT NULL AND `heart rate` > 90.0) AND (`c` IS NOT NULL AND `c` IN ('it''s'))
     """
     words = _words(dialect)
     _check_names(schema, words, dialect)
@@ -139,7 +141,7 @@ def write_sql(rules: RuleSet, *, dialect: Dialect = "sqlite", table: str = "data
         Name of the table that has the features as columns.
     """
     words = _words(dialect)
-    source = _name(table)
+    source = _name(table, words)
     if rules.ordered:
         return f"SELECT *, {case_expression(rules, dialect=dialect)} AS outcome\nFROM {source};\n"
     _check_names(rules.schema, words, dialect)
@@ -187,7 +189,7 @@ def _check_outcomes(outcomes: Sequence[Level], dialect: str) -> None:
 
 
 def _predicate(feature: Feature, condition: Condition, words: _Words) -> str:
-    column = _name(feature.name)
+    column = _name(feature.name, words)
     numbers = feature.is_numeric or any(
         isinstance(v, int | float) and not isinstance(v, bool) for v in feature.levels
     )
@@ -238,9 +240,9 @@ def _membership(column: str, feature: Feature, c: Membership, words: _Words) -> 
     return [f"{column} {'NOT IN' if c.negated else 'IN'} ({values})"]
 
 
-def _name(name: str) -> str:
+def _name(name: str, words: _Words) -> str:
     _check_text(name)
-    return '"' + name.replace('"', '""') + '"'
+    return words.quote + name.replace(words.quote, 2 * words.quote) + words.quote
 
 
 def _value(value: Level, words: _Words) -> str:
