@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rulelens.errors import FormatError, InputError, OutputError
+from rulelens.errors import FormatError, InputError, OptionError, OutputError
 from rulelens.files import check_writable, read_text, write_text
 
 
@@ -56,3 +56,17 @@ def test_half_of_a_surrogate_pair_is_escaped(tmp_path):
     """A name that was no UTF-8 ended a report after all the work, in a traceback."""
     write_text(tmp_path / "x.txt", "caf\udce9")
     assert (tmp_path / "x.txt").read_text("utf-8") == "caf\\udce9"
+
+
+@pytest.mark.parametrize("path", [None, 3, 2.5, ["a"], "a\0b", "a\ud800"])
+def test_what_is_no_path_is_refused_in_words(path):
+    """None, a number or a NUL character ended in a raw TypeError or ValueError."""
+    for act in (read_text, check_writable, lambda p: write_text(p, "x")):
+        with pytest.raises(OptionError, match="The path"):
+            act(path)
+
+
+def test_paths_as_bytes(tmp_path):
+    path = write_text(bytes(tmp_path / "x.txt"), "x")
+    assert path == tmp_path / "x.txt"
+    assert read_text(bytes(path)) == "x"

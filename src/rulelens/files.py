@@ -8,10 +8,41 @@ import secrets
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rulelens.errors import FormatError, InputError, OutputError
+from rulelens.errors import FormatError, InputError, OptionError, OutputError
 
 MAX_BYTES = 512 << 20
 """Larger text files are not read."""
+
+
+def checked_path(path: str | os.PathLike[str]) -> str:
+    """The path as text, if it can be one at all.
+
+    Raises
+    ------
+    OptionError
+        Neither text nor a path, or text that no file name can hold.
+
+    Examples
+    --------
+    >>> checked_path(Path("a.json"))
+    'a.json'
+    """
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise OptionError(
+            f"The path is {path!r} of type {type(path).__name__}. Expected the name of a file, "
+            'such as "answers.json" or a pathlib.Path.'
+        ) from None
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise OptionError(
+            f"The path {name!r} holds a character that no file name can have. Choose another name."
+        )
+    return name
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -19,20 +50,22 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
+    OptionError
+        As `checked_path`.
     InputError
         The file cannot be read.
     FormatError
         It is too large, or not UTF-8.
     """
-    name = os.fspath(path)
+    name = checked_path(path)
     try:
-        size = os.path.getsize(path)
+        size = os.path.getsize(name)
         if size > MAX_BYTES:
             raise FormatError(
                 f"{name}: the file has {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are read. "
                 "Split it."
             )
-        raw = Path(path).read_bytes()
+        raw = Path(name).read_bytes()
     except OSError as e:
         raise InputError(
             f"The file {name!r} cannot be read: {e.strerror or e}. Check the path."
@@ -84,10 +117,12 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
+    OptionError
+        As `checked_path`.
     OutputError
         The folder does not exist or cannot be written to, or the path is a folder.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(checked_path(path)))
     if not target.parent.is_dir():
         raise OutputError(
             f"The folder {str(target.parent)!r} does not exist. Make it, or choose another path."
@@ -116,6 +151,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
     try:
         with open(temporary, "xb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         if os.path.exists(target):
             os.chmod(temporary, target.stat().st_mode & 0o777)
         os.replace(temporary, target)
@@ -124,7 +161,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
         raise OutputError(
             f"The file {str(target)!r} cannot be written: {e.strerror or e}. Choose another path."
         ) from None
-    return Path(path)
+    return Path(checked_path(path))
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:

@@ -40,8 +40,12 @@ def exact_rows(paper: dict[str, Any]) -> dict[str, list[Fraction]]:
 
 
 @pytest.fixture(scope="session")
-def example(paper: dict[str, Any]) -> Criteria:
-    rows = exact_rows(paper)
+def rows(paper: dict[str, Any]) -> dict[str, list[Fraction]]:
+    return exact_rows(paper)
+
+
+@pytest.fixture(scope="session")
+def example(paper: dict[str, Any], rows: dict[str, list[Fraction]]) -> Criteria:
     values = np.array([[float(v) for v in row] for row in rows.values()])
     return Criteria(tuple(rows), tuple(paper["criteria_order"]), values)
 

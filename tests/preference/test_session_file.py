@@ -25,6 +25,7 @@ from rulelens.preference.session_file import (
     statement_to_dict,
 )
 from rulelens.preference.statements import Prefer, Recalled
+from rulelens.preference.xmcda import write_xmcda
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_unreadable_files(tmp_path):
 
 
 def test_folder_that_does_not_exist(full, tmp_path):
-    with pytest.raises(OutputError, match="Choose a folder that exists"):
+    with pytest.raises(OutputError, match="does not exist"):
         full.save(tmp_path / "none" / "s.json")
 
 
@@ -236,3 +237,35 @@ def test_half_a_surrogate_pair_is_kept(tmp_path):
 def test_an_id_that_is_not_finite_is_not_saved():
     with pytest.raises(PreferenceError, match="nan"):
         id_to_json(float("nan"))
+
+
+@pytest.mark.parametrize("path", [None, 3, "a\0b"])
+def test_what_is_no_path(full, path):
+    """`save(None)` and `load(None)` ended in a raw TypeError from pathlib."""
+    for act in (
+        lambda: full.save(path),
+        lambda: PreferenceSession.load(path),
+        lambda: Profile().save(path),
+        lambda: Profile.load(path),
+        lambda: write_xmcda(full, path),
+    ):
+        with pytest.raises(OptionError, match="The path"):
+            act()
+
+
+def test_the_mode_of_the_file_and_links_stay(full, tmp_path):
+    """Each save made the file readable by its owner only, and put a file in place of a link."""
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    full.save(link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o644
+    assert PreferenceSession.load(real).statements == full.statements
+
+
+def test_a_name_as_long_as_the_file_system_allows(full, tmp_path):
+    path = tmp_path / ("x" * 250 + ".json")
+    full.save(path)
+    assert PreferenceSession.load(path).statements == full.statements

@@ -142,12 +142,41 @@ class CompatibleWeights(StatementLog):
         return self._noisy[1]
 
     def necessary(self, better: Hashable, worse: Hashable) -> Certificate | None:
-        """Proof that `better` is as good as `worse` for all compatible weights, or None."""
+        """Proof that `better` is as good as `worse` for all compatible weights, or None.
+
+        Where None, `counterexample` gives weights that say otherwise.
+        """
         from rulelens.preference.relations import necessary
 
         self._interior()
         pair = self.resolve(better), self.resolve(worse)
         return necessary(self._criteria, self.constraints(), *pair, labels=self._labels)
+
+    def counterexample(self, better: Hashable, worse: Hashable) -> dict[str, float] | None:
+        """Weights that agree with everything said and yet put `worse` above `better`, or None.
+
+        Where there are any, `better` over `worse` is not necessary, however many draws order the
+        two that way.
+
+        Returns
+        -------
+        dict of criterion name to float, or None
+            Weights of at least 0 that sum to 1 and keep every strict statement by a margin.
+
+        Examples
+        --------
+        >>> c = Criteria(("a", "b", "c"), ("x", "y"), [[1, 0], [0, 1], [0.6, 0.8]])
+        >>> CompatibleWeights(c).prefer("a", "b").counterexample("a", "c")
+        {'x': 0.58..., 'y': 0.41...}
+        """
+        from rulelens.preference.relations import counterexample
+
+        interior = self._interior()
+        row = self._criteria.row(self.resolve(worse)) - self._criteria.row(self.resolve(better))
+        weights = counterexample(self.polytope(), interior.center, row)
+        if weights is None:
+            return None
+        return dict(zip(self._criteria.names, weights.tolist(), strict=True))
 
     def possible(self, better: Hashable, worse: Hashable) -> bool:
         """Whether some compatible weights put `better` above `worse` by a margin."""

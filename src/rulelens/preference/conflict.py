@@ -62,7 +62,7 @@ def consistent(constraints: Sequence[Constraint], n_weights: int) -> bool:
     >>> consistent((), 3)
     True
     """
-    return _blame(constraints, n_weights) is None
+    return blame(constraints, n_weights) is None
 
 
 def find_conflict(constraints: Sequence[Constraint], n_weights: int) -> Conflict | None:
@@ -84,14 +84,14 @@ def find_conflict(constraints: Sequence[Constraint], n_weights: int) -> Conflict
     No weights agree with all of these at once: a over b; b over a. Withdraw one of them;
     what is left of these can then hold.
     """
-    blamed = _blame(constraints, n_weights)
+    blamed = blame(constraints, n_weights)
     if blamed is None:
         return None
     core = list(blamed)
     # The oldest are tried first, so that of equal cores the one with newer statements is named.
     for member in list(blamed):
         rest = [i for i in core if i != member]
-        if rest and _blame([constraints[i] for i in rest], n_weights) is not None:
+        if rest and blame([constraints[i] for i in rest], n_weights) is not None:
             core = rest
     chosen = [constraints[i] for i in core]
     return Conflict(
@@ -110,7 +110,7 @@ def _reason(constraint: Constraint) -> str:
     return "all criteria speak against it."
 
 
-def _blame(constraints: Sequence[Constraint], n_weights: int) -> tuple[int, ...] | None:
+def blame(constraints: Sequence[Constraint], n_weights: int) -> tuple[int, ...] | None:
     """Positions that a Farkas certificate of infeasibility uses; None if consistent."""
     strict = [i for i, c in enumerate(constraints) if c.kind == "strict"]
     weak = [i for i, c in enumerate(constraints) if c.kind == "weak"]

@@ -15,6 +15,7 @@ import numpy as np
 from rulelens.errors import OptionError
 from rulelens.preference.diagnostics import effective_sample_size, split_rhat
 from rulelens.preference.hit_and_run import Seed, WeightSample, checked_draws, generator
+from rulelens.preference.slice_chains import Chains, Choices
 from rulelens.preference.statements import (
     BestOf,
     Indifferent,
@@ -25,7 +26,7 @@ from rulelens.preference.statements import (
     Statement,
     WeightBound,
 )
-from rulelens.preference.table import Criteria, FloatArray, IntArray, is_number
+from rulelens.preference.table import Criteria, FloatArray, is_number
 
 NOISE_LEVELS = np.geomspace(0.02, 1.0, 12)
 """Noise levels tried when it is learned, as shares of the usual spread of scores."""
@@ -33,31 +34,6 @@ NOISE_LEVELS = np.geomspace(0.02, 1.0, 12)
 _LARGEST_NOISE = 1e6
 _CHAINS = 128
 _GROUPS = 4
-_SHRINKS = 60
-_NEVER = 1e-13
-_EXCHANGE = np.array([1.0, -1.0])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choices:
-    """Statements as noisy choices: factor f has probability 1 / (1 + Σ exp(-gap·w / noise)).
-
-    Parameters
-    ----------
-    gaps : array, shape (g, m)
-        Chosen minus not chosen.
-    starts : int array, shape (f,)
-        Where each factor's gaps start.
-    """
-
-    gaps: FloatArray
-    starts: IntArray
-
-    def log_likelihood(self, scores: FloatArray, noise: FloatArray) -> FloatArray:
-        """Log-likelihood for gap scores (g, c) and noise (c,), shape (c,)."""
-        odds = np.exp(np.minimum(-scores / noise, 600.0))
-        total: FloatArray = np.log1p(np.add.reduceat(odds, self.starts, axis=0)).sum(axis=0)
-        return -total
 
 
 def choices_of(statements: Sequence[Statement], criteria: Criteria) -> Choices:
@@ -141,7 +117,8 @@ def sample_noisy(
     """Posterior draws of the weights given noisy statements.
 
     Slice sampling along exchanges between two weights and along the directions in which the
-    chains themselves spread, all chains in lockstep.
+    chains themselves spread, all chains in lockstep. Above 100 criteria many exchanges are made at
+    once instead, and steps grow with the number of statements.
 
     Parameters
     ----------
@@ -174,15 +151,15 @@ def sample_noisy(
     low, high = _bounds(statements, criteria)
     weights = _start(start, m, low, high, rng)
     levels = (NOISE_LEVELS if noise is None else np.array([noise])) * spread
-    state = _State(weights, choices, levels, low, high, rng)
+    state = Chains(weights, choices, levels, low, high, rng)
     # 1. Burn-in; half-way, directions come from the chains themselves.
-    burn = (10 if start is not None else 40) * m
+    steps = state.steps_between_draws()
+    burn = (5 * steps if start is not None else 20 * steps) // 2
     state.walk(burn // 2)
     state.learn_directions()
     state.walk(burn - burn // 2)
     # 2. Draws.
     per_chain = max(8, -(-checked_draws(n_draws) // _CHAINS))
-    steps = 4 * m
     kept = np.empty((per_chain, m, _CHAINS))
     noises = np.empty((per_chain, _CHAINS))
     for i in range(per_chain):
@@ -233,100 +210,3 @@ def _start(
     reach = np.where(np.abs(step) < 1e-15, 1.0, reach)
     found: FloatArray = middle[:, None] + step * np.minimum(reach.min(axis=0), 1.0) * 0.95
     return found
-
-
-class _State:
-    """All chains: weights (m, c), their gap scores, log-likelihoods and noise levels."""
-
-    def __init__(
-        self,
-        weights: FloatArray,
-        choices: Choices,
-        levels: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-        rng: np.random.Generator,
-    ) -> None:
-        self.weights, self.choices, self.levels, self.rng = weights, choices, levels, rng
-        self.low, self.high = low[:, None], high[:, None]
-        # Weights that sum to 1 and are not negative are at most 1 without being told.
-        self.bounded_above = bool((high < 1.0).any())
-        self.gap_scores = choices.gaps @ weights
-        self.noise = levels[rng.integers(0, len(levels), weights.shape[1])]
-        self.fit = self._likelihood(self.gap_scores, self.noise)
-        self.directions = np.zeros((len(weights), 0))
-
-    def _likelihood(self, scores: FloatArray, noise: FloatArray) -> FloatArray:
-        if len(self.choices.starts) == 0:
-            return np.zeros(scores.shape[1])
-        return self.choices.log_likelihood(scores, noise)
-
-    def learn_directions(self) -> None:
-        """Axes in which the chains spread: the principal directions of their weights."""
-        if self.weights.shape[0] > 1:
-            _, axes = np.linalg.eigh(np.cov(self.weights))
-            axes = axes[:, 1:] - axes[:, 1:].mean(axis=0)
-            axes[np.abs(axes) < 1e-12] = 0.0
-            # Column by column in memory, for a step reads one; none that stands still.
-            self.directions = np.asfortranarray(axes[:, np.abs(axes).max(axis=0) > 1e-9])
-
-    def walk(self, n_steps: int) -> None:
-        """`n_steps` slice-sampling steps of all chains, the noise redrawn every few."""
-        m = len(self.weights)
-        if m < 2:
-            return
-        for step in range(n_steps):
-            if self.directions.shape[1] and step % 2:
-                axis = self.directions[:, self.rng.integers(self.directions.shape[1])]
-                self._step(slice(None), axis)
-            else:
-                self._step(self.rng.choice(m, 2, replace=False), _EXCHANGE)
-            if step % 8 == 7 and len(self.levels) > 1:
-                self._redraw_noise()
-        # Rounding adds up over many steps: take the scores from the weights again.
-        self.weights = np.clip(self.weights, self.low, self.high)
-        self.gap_scores = self.choices.gaps @ self.weights
-        self.fit = self._likelihood(self.gap_scores, self.noise)
-
-    def _step(self, which: IntArray | slice, axis: FloatArray) -> None:
-        """Move the weights `which` along `axis`, each chain to a place of its own."""
-        here = self.weights[which]
-        # A wall is `axis / room` away, turned over: one division for all walls, none for the 0s.
-        near = axis[:, None] / np.maximum(here - self.low[which], _NEVER)
-        ahead, behind = near.min(axis=0), near.max(axis=0)
-        if self.bounded_above:
-            far = axis[:, None] / np.maximum(self.high[which] - here, _NEVER)
-            ahead = np.minimum(ahead, -far.max(axis=0))
-            behind = np.maximum(behind, -far.min(axis=0))
-        high, low = -1.0 / ahead, -1.0 / behind
-        change = self.choices.gaps[:, which] @ axis
-        level = self.fit - self.rng.standard_exponential(len(high))
-        move = np.zeros(len(high))
-        fit = self.fit.copy()
-        todo = np.arange(len(high))
-        for _ in range(_SHRINKS):
-            place = low[todo] + (high[todo] - low[todo]) * self.rng.random(len(todo))
-            scores = self.gap_scores[:, todo] + change[:, None] * place
-            tried = self._likelihood(scores, self.noise[todo])
-            good = tried >= level[todo]
-            move[todo[good]], fit[todo[good]] = place[good], tried[good]
-            # Where the place is too unlikely, the slice shrinks to it, always around 0.
-            bad, at = todo[~good], place[~good]
-            low[bad] = np.where(at < 0, at, low[bad])
-            high[bad] = np.where(at < 0, high[bad], at)
-            todo = bad
-            if len(todo) == 0:
-                break
-        self.weights[which] = here + axis[:, None] * move
-        self.gap_scores += change[:, None] * move
-        self.fit = fit
-
-    def _redraw_noise(self) -> None:
-        n_chains = self.weights.shape[1]
-        fits = np.stack(
-            [self._likelihood(self.gap_scores, np.full(n_chains, v)) for v in self.levels]
-        )
-        # The largest of Gumbel-shifted log-probabilities is a draw from them.
-        pick = (fits + self.rng.gumbel(size=fits.shape)).argmax(axis=0)
-        self.noise = self.levels[pick]
-        self.fit = fits[pick, np.arange(n_chains)]

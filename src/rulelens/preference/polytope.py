@@ -17,7 +17,7 @@ from scipy.linalg import null_space
 
 from rulelens.preference.programs import maximize
 from rulelens.preference.statements import Constraint
-from rulelens.preference.table import BoolArray, FloatArray, read_only
+from rulelens.preference.table import ROUNDING, BoolArray, FloatArray, read_only
 
 TOLERANCE = 1e-9
 """Slack below which a constraint counts as tight; rows are scaled to largest entry 1, Σw = 1."""
@@ -62,6 +62,26 @@ class Polytope:
     def inequalities(self) -> FloatArray:
         """Rows R with R w ≥ 0 on the closure: the weights themselves, strict rows, weak rows."""
         return np.vstack([np.eye(self.n_weights), self.strict, self.weak])
+
+    def holds(self, weights: FloatArray) -> bool:
+        """Whether `weights` satisfy everything: strict rows above 0, the others up to rounding.
+
+        Examples
+        --------
+        >>> tie = Polytope(2, np.zeros((0, 2)), np.zeros((0, 2)), np.array([[1.0, -1.0]]))
+        >>> tie.holds(np.array([0.5, 0.5])), tie.holds(np.array([0.6, 0.4]))
+        (True, False)
+        """
+        # A weight forced to 0 may come out as 1e-17, so that all of a row's reach is rounding.
+        weak, equal = (
+            ROUNDING * (np.abs(rows) @ weights + 1e-3 * np.abs(rows).max(axis=1, initial=0.0))
+            for rows in (self.weak, self.equal)
+        )
+        return bool(
+            (self.strict @ weights > 0).all()
+            and (self.weak @ weights >= -weak).all()
+            and (np.abs(self.equal @ weights) <= equal).all()
+        )
 
     def interior(self) -> Interior | None:
         """Affine hull of P and the centre of its largest ball; None if P is empty."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import LinearConstraint
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.certificate import ExactCriteria, exact_multipliers, remainder
@@ -16,7 +16,8 @@ from rulelens.preference.polytope import TOLERANCE, Polytope, scaled
 from rulelens.preference.programs import maximize
 from rulelens.preference.ranking import json_id
 from rulelens.preference.statements import Constraint, Prefer
-from rulelens.preference.table import Criteria, FloatArray, is_number
+from rulelens.preference.switches import cheapest_switches
+from rulelens.preference.table import BoolArray, Criteria, FloatArray, is_number
 
 MIN_MARGIN = 1e-4
 """Smallest margin of extreme ranks: below, the solver's own tolerance decides the answer."""
@@ -176,6 +177,34 @@ def possible(polytope: Polytope, row: FloatArray) -> tuple[FloatArray, float] | 
     return best.point, best.value * size
 
 
+def counterexample(polytope: Polytope, center: FloatArray, row: FloatArray) -> FloatArray | None:
+    """Compatible weights with row·w > 0, every strict statement kept, or None if there are none.
+
+    Parameters
+    ----------
+    polytope : Polytope
+    center : array, shape (m,)
+        Weights inside the polytope.
+    row : array, shape (m,)
+
+    Examples
+    --------
+    >>> counterexample(Polytope.simplex(2), np.array([0.5, 0.5]), np.array([1.0, -1.0]))
+    array([0.75, 0.25])
+    """
+    found = possible(polytope, row)
+    if found is None:
+        return None
+    point, most = found
+    # At the point some strict statements may be ties: go towards the centre, where none is, but
+    # not so far that row·w sinks to 0.
+    at_center = float(row @ center)
+    share = 0.5 if at_center >= 0 else 0.5 * most / (most - at_center)
+    weights = np.maximum((1 - share) * point + share * center, 0.0)
+    weights /= weights.sum()
+    return weights if polytope.holds(weights) and row @ weights > 0 else None
+
+
 def necessary_pairs(
     criteria: Criteria,
     constraints: Sequence[Constraint],
@@ -284,18 +313,51 @@ def _fewest_violated(rows: FloatArray, polytope: Polytope, margin: float) -> int
             parts.append(LinearConstraint(np.hstack([block, none((len(block), n))]), low, high))
     if n:
         parts.append(LinearConstraint(np.hstack([rows, slack]), 0.0, np.inf))
-    found = milp(
-        np.r_[none(m), np.ones(n)],
-        constraints=parts,
-        integrality=np.r_[none(m), np.ones(n)],
-        bounds=Bounds(0.0, np.r_[np.full(m, np.inf), np.ones(n)]),
+    given_up = cheapest_switches(
+        np.ones(n), m, parts, lambda let_go: _clash(rows, let_go, polytope, margin)
     )
-    if found.x is None:
+    if given_up is None:
         raise PreferenceError(
             f"No weights satisfy every strict statement by a margin of {margin}. Use a smaller "
             "margin: result('max_eps').epsilon is the largest that is possible."
         )
-    return int(np.round(found.x[m:]).sum())
+    return int(given_up.sum())
+
+
+def _clash(
+    rows: FloatArray, let_go: BoolArray, polytope: Polytope, margin: float
+) -> list[int] | None:
+    """Rows kept that cannot all be ≥ 0 where the margin is kept, or None if they can."""
+    kept = np.flatnonzero(~let_go)
+    if len(kept) == 0:
+        return None
+    closed = np.vstack([polytope.strict, polytope.weak])
+    limits = np.r_[np.full(len(polytope.strict), -margin), np.zeros(len(polytope.weak))]
+    wanted = scaled(rows[kept])
+    # The largest amount by which all of them can be above 0.
+    best = maximize(
+        np.r_[np.zeros(polytope.n_weights), 1.0],
+        np.vstack(
+            [
+                np.hstack([-wanted, np.ones((len(kept), 1))]),
+                np.hstack([-closed, np.zeros((len(closed), 1))]),
+            ]
+        ),
+        np.r_[np.zeros(len(kept)), limits],
+        equal=np.vstack(
+            [
+                np.r_[np.ones(polytope.n_weights), 0.0][None],
+                np.hstack([scaled(polytope.equal), np.zeros((len(polytope.equal), 1))]),
+            ]
+        ),
+        equal_values=np.r_[1.0, np.zeros(len(polytope.equal))],
+        bounds=[(0, None)] * polytope.n_weights + [(None, 1.0)],
+    )
+    if best is None or best.value >= -TOLERANCE:
+        # None: the margin itself is at the edge of what the solver can tell, and it was kept.
+        return None
+    pressed = np.flatnonzero(best.upper_duals[: len(kept)] > TOLERANCE)
+    return [int(i) for i in kept[pressed]] or [int(i) for i in kept]
 
 
 def is_stated(constraints: Sequence[Constraint], better: Hashable, worse: Hashable) -> bool:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import LinearConstraint
 
 from rulelens.errors import PreferenceError
-from rulelens.preference.conflict import consistent
+from rulelens.preference.conflict import blame, consistent
 from rulelens.preference.statements import Constraint, Statement
+from rulelens.preference.switches import cheapest_switches
+from rulelens.preference.table import BoolArray
 
 _SCALE = 100.0
 _MARGIN = 1e-5
@@ -92,25 +94,20 @@ def smallest_repair(constraints: Sequence[Constraint], n_weights: int) -> Repair
     ]
     if equal.any():
         parts.append(LinearConstraint(np.hstack([rows, -take])[equal], -np.inf, 0.0))
-    found = milp(
-        np.r_[np.zeros(n_weights), 1.0 - 1e-3 * np.arange(n) / n],
-        constraints=parts,
-        integrality=np.r_[np.zeros(n_weights), np.ones(n)],
-        bounds=Bounds(0.0, np.r_[np.full(n_weights, np.inf), np.ones(n)]),
-    )
-    if found.x is None:  # pragma: no cover - withdrawing all is always possible
-        raise PreferenceError(f"The smallest repair was not found: {found.message}")
-    withdrawn = np.flatnonzero(found.x[n_weights:] > 0.5).tolist()
-    kept = [c for i, c in enumerate(constraints) if i not in set(withdrawn)]
-    if not consistent(kept, n_weights):  # pragma: no cover - solver tolerance
-        raise PreferenceError(
-            "The smallest repair is too close to call in floating point. Withdraw one of the "
-            "statements that conflict() names."
-        )
+
+    def clash(withdrawn: BoolArray) -> list[int] | None:
+        kept = np.flatnonzero(~withdrawn)
+        blamed = blame([constraints[i] for i in kept.tolist()], n_weights)
+        return None if blamed is None else [int(kept[i]) for i in blamed]
+
+    found = cheapest_switches(1.0 - 1e-3 * np.arange(n) / n, n_weights, parts, clash)
+    if found is None:  # pragma: no cover - withdrawing all is always possible
+        raise PreferenceError("The smallest repair was not found. Withdraw what conflict() names.")
+    withdrawn = np.flatnonzero(found).tolist()
     gone = [constraints[i] for i in withdrawn]
     return Repair(
         tuple(c.statement for c in gone),
         tuple(c.phrase for c in gone),
         tuple(c.source for c in gone),
-        len(kept),
+        n - len(gone),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.compatible_weights import CompatibleWeights, Prior
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.table import ROUNDING, Criteria, FloatArray, sizes_differ
+from rulelens.preference.table import Criteria, FloatArray, sizes_differ
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,18 +99,7 @@ class PreferenceSession(CompatibleWeights):
 
     def _check_obeyed(self, weights: FloatArray) -> None:
         """Raise if rounding made the weights break a statement: never show such a ranking."""
-        p = self.polytope()
-        # A weight forced to 0 may come out as 1e-17, so that all of a row's reach is rounding.
-        reach = [
-            np.abs(rows) @ weights + 1e-3 * np.abs(rows).max(axis=1, initial=0.0)
-            for rows in (p.strict, p.weak, p.equal)
-        ]
-        broken = (
-            (p.strict @ weights <= 0).any()
-            or (p.weak @ weights < -ROUNDING * reach[1]).any()
-            or (np.abs(p.equal @ weights) > ROUNDING * reach[2]).any()
-        )
-        if broken:
+        if not self.polytope().holds(weights):
             raise PreferenceError(
                 "The statements cannot be obeyed to the last digit with these criteria: "
                 f"{sizes_differ(self._criteria)}"

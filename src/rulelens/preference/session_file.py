@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import reprlib
-import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from rulelens.errors import FormatError, OptionError, OutputError, PreferenceError
-from rulelens.files import parse_json, read_text
+from rulelens.errors import FormatError, OptionError, PreferenceError
+from rulelens.files import parse_json, read_text, write_text
 from rulelens.preference.questions import Question
 from rulelens.preference.statements import (
     BestOf,
@@ -268,28 +266,12 @@ def write_json(data: dict[str, Any], path: str | Path) -> None:
 
     Raises
     ------
+    OptionError
+        What is given is no name of a file.
     OutputError
         The folder does not exist, or cannot be written to.
     """
-    target = Path(path)
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1)
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise OutputError(
-            f"'{target}' cannot be written: {error.strerror}. Choose a folder that exists and that "
-            "you may write to."
-        ) from error
-    try:
-        # Half of a surrogate pair, which UTF-8 lacks, is written as the escape that JSON has.
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise OutputError(f"'{target}' cannot be written: {error.strerror}.") from error
+    write_text(path, json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1))
 
 
 def read_json(path: str | Path) -> Any:
