@@ -13,11 +13,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.feature_selection import SelectKBest
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
+    Binarizer,
     FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
@@ -220,8 +221,7 @@ def test_a_search() -> None:
         (FunctionTransformer(np.sqrt), "unless it has no function"),
         (KBinsDiscretizer(3, strategy="uniform"), "encode='onehot'"),
         (SimpleImputer(missing_values=-1), "takes -1 for missing"),
-        (SimpleImputer(add_indicator=True), "add_indicator"),
-        (OneHotEncoder(min_frequency=40), "joins infrequent levels"),
+        (MissingIndicator(missing_values=-1, features="all"), "takes -1 for missing"),
         (make_pipeline(StandardScaler(), OrdinalEncoder()), "encoder that follows a scaler"),
     ],
 )
@@ -229,7 +229,7 @@ def test_steps_that_cannot_be_undone(step: Any, message: str) -> None:
     X, y = numbers(0)
     X = np.abs(X).round(0)
     if isinstance(step, SimpleImputer):
-        X[0, 0] = np.nan if step.add_indicator else -1
+        X[0, 0] = -1
     model = make_pipeline(step, DecisionTreeClassifier()).fit(X, y)
     with pytest.raises(UnsupportedModelError, match=message):
         extract_rules(model)
@@ -259,3 +259,76 @@ def test_rules_without_any_condition() -> None:
     rules = extract_rules(model)
     assert len(rules) == 1
     assert (predict_rules(rules, X) == model.predict(X)).all()
+
+
+def joined_table(seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "x": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "word": rng.choice(["a", "b", "", "d", "e"], n, p=[0.4, 0.3, 0.1, 0.1, 0.1]),
+            "hole": pd.Series(
+                rng.choice(["p", "q", "r", None], n, p=[0.5, 0.2, 0.1, 0.2]), dtype="str"
+            ),
+        }
+    )
+    score = frame["x"].fillna(2) + (frame["word"] == "d") + 2 * (frame["hole"] == "r")
+    return frame, (score + frame["hole"].isna() > 1).astype(int)
+
+
+def with_new_levels(rows: pd.DataFrame) -> pd.DataFrame:
+    new = {
+        name: rows[name].mask(rows.index % k == 0, "new") for name, k in (("word", 5), ("hole", 7))
+    }
+    return rows.assign(**new)
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        *(
+            OneHotEncoder(handle_unknown=unknown, drop=drop, **rare)
+            for unknown in ("infrequent_if_exist", "ignore")
+            for drop in (None, "first", "if_binary", ["a", "p"])
+            for rare in ({"min_frequency": 100}, {"max_categories": 2}, {"max_categories": 3})
+        ),
+        OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=399),
+        *(
+            OrdinalEncoder(
+                handle_unknown="use_encoded_value",
+                unknown_value=unknown,
+                encoded_missing_value=-5,
+                **rare,
+            )
+            for unknown in (-1, np.nan)
+            for rare in ({"min_frequency": 100}, {"max_categories": 2}, {"min_frequency": 399})
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_rare_levels_that_an_encoder_joins(encoder: Any) -> None:
+    X, y = joined_table(0)
+    columns = ColumnTransformer([("x", SimpleImputer(), ["x"]), ("t", encoder, ["word", "hole"])])
+    model = make_pipeline(columns, RandomForestClassifier(4, random_state=0)).fit(X, y)
+    rules = extract_rules(model, X)
+    for rows in (X, with_new_levels(edge_rows(rules, X, n=400))):
+        assert (predict_rules(rules, rows) == model.predict(rows)).all()
+
+
+@pytest.mark.parametrize("step", ["imputer", "indicator", "scaled", "words", "binary"])
+def test_indicators(step: str) -> None:
+    X, y = joined_table(1)
+    chosen: Any = {
+        "imputer": (SimpleImputer(add_indicator=True), ["x"]),
+        "indicator": (MissingIndicator(), ["x"]),
+        "scaled": (make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True)), ["x"]),
+        "words": (MissingIndicator(), ["hole"]),
+        "binary": (make_pipeline(SimpleImputer(), Binarizer(threshold=0.1)), ["x"]),
+    }[step]
+    onehot = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer([("i", *chosen), ("t", onehot, ["word"])])
+    model = make_pipeline(columns, RandomForestClassifier(4, random_state=0)).fit(X, y)
+    rules = extract_rules(model, X)
+    for rows in (X, with_new_levels(edge_rows(rules, X, n=400))):
+        assert (predict_rules(rules, rows) == model.predict(rows)).all()

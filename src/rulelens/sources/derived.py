@@ -183,14 +183,17 @@ def _on_numbers(condition: Condition, column: Derived) -> Condition | None:
         return condition
     exact = condition.to_float64()
     low, high = -math.inf, math.inf
+    empty = False
     if exact.low > -math.inf:
         closed = exact.low_closed
         low = _first(lambda v: v >= exact.low if closed else v > exact.low, column)
+        empty = math.isnan(low)
     if exact.high < math.inf:
         closed_ = exact.high_closed
         above = _first(lambda v: v > exact.high if closed_ else v >= exact.high, column)
-        high = math.nextafter(above, -math.inf)
-    if low > high or (math.isinf(low) and low > 0) or (math.isinf(high) and high < 0):
+        high = math.inf if math.isnan(above) else math.nextafter(above, -math.inf)
+        empty = empty or above == -math.inf
+    if empty or low > high or low == math.inf or high == -math.inf:
         return Missing() if missing else None
     return Interval(low, high, True, True, missing)
 
@@ -199,7 +202,7 @@ def _first(test: Callable[[Floats], NDArray[np.bool_]], column: Derived) -> floa
     """The smallest double whose derived number passes a test that larger numbers pass too.
 
     Bisection over all doubles with the very arithmetic of the steps, so that the end is
-    exact; inf where none passes.
+    exact; -inf where all pass, NaN where none does.
     """
 
     def passes(key: int) -> bool:
@@ -207,6 +210,10 @@ def _first(test: Callable[[Floats], NDArray[np.bool_]], column: Derived) -> floa
             return bool(test(column.number(np.array([_from_key(key)])))[0])
 
     below, at = _to_key(-math.inf), _to_key(math.inf)
+    if passes(below):
+        return -math.inf
+    if not passes(at):
+        return math.nan
     while at - below > 1:
         middle = (below + at) // 2
         below, at = (below, middle) if passes(middle) else (middle, at)

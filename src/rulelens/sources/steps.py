@@ -163,16 +163,17 @@ def _bins(step: Any, columns: Columns, levels: Levels) -> Columns:  # noqa: ARG0
     return _each(columns, step_of)
 
 
-def _imputer(step: Any, columns: Columns, levels: Levels) -> Columns:  # noqa: ARG001
+def _binarizer(step: Any, columns: Columns, levels: Levels) -> Columns:  # noqa: ARG001
+    check_fitted(step, "n_features_in_")
+    return [c.then(lambda v: (v > float(step.threshold)).astype(np.float64)) for c in columns]
+
+
+def _imputer(step: Any, columns: Columns, levels: Levels) -> Columns:
     check_fitted(step, "statistics_")
     mark = step.missing_values
-    if not (_gone(mark) or type(mark).__name__ == "NAType"):
+    if not _is_missing_mark(mark):
         raise UnsupportedModelError(
             f"A SimpleImputer that takes {mark!r} for missing cannot be undone. Use NaN."
-        )
-    if step.add_indicator and len(step.indicator_.features_):
-        raise UnsupportedModelError(
-            "A SimpleImputer with add_indicator=True cannot be undone. Use add_indicator=False."
         )
     out = []
     for column, fill in zip(columns, np.asarray(step.statistics_, dtype=object), strict=True):
@@ -181,7 +182,29 @@ def _imputer(step: Any, columns: Columns, levels: Levels) -> Columns:  # noqa: A
                 continue  # the imputer drops a column without any value
             raise UnsupportedModelError("A SimpleImputer with an empty column cannot be undone.")
         out.append(_filled(column, fill))
+    return out + _indicator(step.indicator_, columns, levels) if step.add_indicator else out
+
+
+def _indicator(step: Any, columns: Columns, levels: Levels) -> Columns:  # noqa: ARG001
+    """For some of the columns, 1 where the value is missing and 0 elsewhere."""
+    check_fitted(step, "features_")
+    if not _is_missing_mark(step.missing_values):
+        raise UnsupportedModelError(
+            f"A MissingIndicator that takes {step.missing_values!r} for missing cannot be undone. "
+            "Use NaN."
+        )
+    out = []
+    for f in step.features_.tolist():
+        column = columns[f]
+        if column.outputs is None:
+            out.append(column.then(lambda v: np.isnan(v).astype(np.float64)))
+        else:
+            out.append(replace(column, outputs=tuple(float(_gone(v)) for v in column.outputs)))
     return out
+
+
+def _is_missing_mark(mark: Any) -> bool:
+    return _gone(mark) or type(mark).__name__ == "NAType"
 
 
 def _filled(column: Derived, fill: Any) -> Derived:
@@ -194,42 +217,52 @@ def _filled(column: Derived, fill: Any) -> Derived:
 
 def _one_hot(step: Any, columns: Columns, levels: Levels) -> Columns:
     check_fitted(step, "categories_")
-    if any(v is not None for v in getattr(step, "infrequent_categories_", [])):
-        raise UnsupportedModelError(
-            "A OneHotEncoder that joins infrequent levels cannot be undone. Fit it without "
-            "min_frequency and max_categories."
-        )
     drop = step.drop_idx_ if step.drop_idx_ is not None else [None] * len(columns)
     out = []
-    for column, categories, dropped in zip(columns, step.categories_, drop, strict=True):
+    for column, categories, dropped, rare in zip(
+        columns, step.categories_, drop, _rare(step, columns), strict=True
+    ):
         known = np.asarray(categories).tolist()
-        for k in range(len(known)):
-            if dropped is None or k != dropped:
-                out.append(_coded(column, known, levels, partial(_is_at, k)))
+        places = _places(known, rare)
+        joined = rare is not None and step.handle_unknown in ("infrequent_if_exist", "warn")
+        unseen = max(places) if joined else None
+        for k in range(max(places, default=-1) + 1):
+            if dropped is None or k != places[dropped]:
+                out.append(_coded(column, known, levels, partial(_is_at, places, unseen, k)))
     return out
 
 
 def _ordinal(step: Any, columns: Columns, levels: Levels) -> Columns:
     check_fitted(step, "categories_")
-    if any(v is not None for v in getattr(step, "infrequent_categories_", [])):
-        raise UnsupportedModelError(
-            "An OrdinalEncoder that joins infrequent levels cannot be undone. Fit it without "
-            "min_frequency and max_categories."
-        )
     unknown = float(step.unknown_value) if step.unknown_value is not None else math.nan
     out = []
-    for column, categories in zip(columns, step.categories_, strict=True):
+    for column, categories, rare in zip(
+        columns, step.categories_, _rare(step, columns), strict=True
+    ):
         known = np.asarray(categories).tolist()
         # NaN has a code of its own, None the one of its place.
         gone = [k for k, v in enumerate(known) if _gone(v) and v is not None]
-        codes = {k: float(k) for k in range(len(known))}
+        codes = {k: float(place) for k, place in enumerate(_places(known, rare))}
         codes |= dict.fromkeys(gone, float(step.encoded_missing_value))
         out.append(_coded(column, known, levels, partial(_code_at, codes, unknown)))
     return out
 
 
-def _is_at(k: int, at: int | None) -> float:
-    return float(at == k)
+def _rare(step: Any, columns: Columns) -> list[Any]:
+    """For each column the levels that an encoder joins, or None."""
+    return list(getattr(step, "infrequent_categories_", [None] * len(columns)))
+
+
+def _places(known: list[Any], rare: Any) -> list[int]:
+    """Place of each level in the output: those that are joined have the last one together."""
+    joined = set() if rare is None else {_find(v, known) for v in np.asarray(rare).tolist()}
+    own = [k for k in range(len(known)) if k not in joined]
+    place = {k: i for i, k in enumerate(own)}
+    return [place.get(k, len(own)) for k in range(len(known))]
+
+
+def _is_at(places: list[int], unseen: int | None, k: int, at: int | None) -> float:
+    return float((unseen if at is None else places[at]) == k)
 
 
 def _code_at(codes: dict[int, float], unknown: float, at: int | None) -> float:
@@ -273,6 +306,8 @@ _STEPS: dict[str, Callable[[Any, Columns, Levels], Columns]] = {
     "FeatureUnion": _union,
     "FunctionTransformer": _function,
     "SimpleImputer": _imputer,
+    "MissingIndicator": _indicator,
+    "Binarizer": _binarizer,
     "StandardScaler": _standard,
     "MinMaxScaler": _min_max,
     "MaxAbsScaler": _max_abs,
