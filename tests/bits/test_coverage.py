@@ -194,3 +194,20 @@ def test_padding_is_never_set(rules, data):
     bits = pack_conditions(rules.conditions, table, layout)
     flat = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
     assert not flat[:, layout.rows < 0].any()
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_ends_at_the_largest_double(precision):
+    """Pins a warning of numpy's: beyond the largest double comes infinity."""
+    largest = np.finfo(float).max
+    conditions = [
+        Interval(high=largest, high_closed=True, precision=precision),
+        Interval(low=-largest, precision=precision),
+        Interval(-largest, largest, True, True, precision=precision),
+    ]
+    if precision == "float64":
+        conditions += [Interval(low=largest), Interval(largest, largest, True, True)]
+    rules = RuleSet.from_rules([Rule({"a": c}, "y") for c in conditions], Schema.numeric(["a"]))
+    values = [largest, -largest, np.inf, -np.inf, 0.0, 3.5e38]
+    covered = rules.coverage(np.array(values)[:, None])
+    assert covered.tolist() == [[r.covers({"a": v}) for r in rules] for v in values]

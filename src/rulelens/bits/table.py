@@ -150,8 +150,9 @@ def _pack_intervals(
     """
     flags, low, high = conditions.flags[chosen], conditions.low[chosen], conditions.high[chosen]
     has_low, has_high = low > -np.inf, high < np.inf
-    low_cut = np.where(flags & LOW_CLOSED, low, np.nextafter(low, np.inf))
-    high_cut = np.where(flags & HIGH_CLOSED, np.nextafter(high, np.inf), high)
+    with np.errstate(over="ignore"):  # above the largest double comes infinity
+        low_cut = np.where(flags & LOW_CLOSED, low, np.nextafter(low, np.inf))
+        high_cut = np.where(flags & HIGH_CLOSED, np.nextafter(high, np.inf), high)
     cuts = np.unique(np.concatenate([low_cut[has_low], high_cut[has_high]]))
     known = ~np.isnan(x)
     small = np.min_scalar_type(len(cuts) + 1)

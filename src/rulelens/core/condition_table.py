@@ -257,8 +257,9 @@ def _empty(
     """Which intervals hold no number, by the first and last number that they might hold."""
     low_closed, high_closed = (flags & LOW_CLOSED) > 0, (flags & HIGH_CLOSED) > 0
     free_low, free_high = low == -np.inf, high == np.inf
-    first = np.where(low_closed | free_low, low, np.nextafter(low, np.inf))
-    last = np.where(high_closed | free_high, high, np.nextafter(high, -np.inf))
+    with np.errstate(over="ignore"):  # beyond the largest double comes infinity
+        first = np.where(low_closed | free_low, low, np.nextafter(low, np.inf))
+        last = np.where(high_closed | free_high, high, np.nextafter(high, -np.inf))
     out: NDArray[np.bool_] = (first > last) | (low == np.inf) | (high == -np.inf)
     single = np.flatnonzero(flags & FLOAT32)
     if len(single):
