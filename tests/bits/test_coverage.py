@@ -206,7 +206,7 @@ def test_ends_at_the_largest_double(precision):
         Interval(-largest, largest, True, True, precision=precision),
     ]
     if precision == "float64":
-        conditions += [Interval(low=largest), Interval(largest, largest, True, True)]
+        conditions.append(Interval(largest, largest, True, True))
     rules = RuleSet.from_rules([Rule({"a": c}, "y") for c in conditions], Schema.numeric(["a"]))
     values = [largest, -largest, np.inf, -np.inf, 0.0, 3.5e38]
     covered = rules.coverage(np.array(values)[:, None])
