@@ -278,3 +278,48 @@ def test_what_a_session_is_given(frame, given, message):
 def test_criteria_that_are_no_numbers(values):
     with pytest.raises(PreferenceError, match=r"no table of numbers|have shape"):
         Criteria((1, 2), ("a", "b"), values)
+
+
+def test_frames_with_what_is_no_real_number():
+    for column in ([1 + 2j, 1], [10**400, 1]):
+        with pytest.raises(PreferenceError, match="must be numbers"):
+            PreferenceSession(pd.DataFrame({"a": column, "b": [0, 2]}))
+
+
+def test_an_id_that_is_never_found_again():
+    with pytest.raises(PreferenceError, match="not equal to itself"):
+        Criteria((float("nan"), 1), ("a",), [[1], [2]])
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path):
+    """An id or a bound from an array ended `save` in a TypeError of json, or in words that asked
+    for the whole number that it was."""
+    table = Criteria(tuple(np.arange(2)), ("a", "b"), np.eye(2))
+    session = PreferenceSession(table).prefer(np.int64(0), 1)
+    session.bound("a", low=np.float32(0.25)).bound("b", low=np.int64(0)).undo()
+    session.save(tmp_path / "s.json")
+    again = PreferenceSession.load(tmp_path / "s.json")
+    assert again.statements == session.statements
+    assert again.events == session.events
+
+
+def test_seeds_that_are_no_number_give_new_draws():
+    """None gave the first sample again, and a list ended in "unhashable type"."""
+    session = PreferenceSession(Criteria((0, 1), ("a", "b"), np.eye(2)))
+    assert session.sample(random_state=1) is session.sample(random_state=1)
+    for act in (
+        lambda seed: session.sample(random_state=seed),
+        lambda seed: session.noisy_sample(64, random_state=seed).sample,
+    ):
+        assert (act(None).draws != act(None).draws).any()
+        assert (act([1, 2]).draws == act([1, 2]).draws).all()
+
+
+def test_outlook_of_a_result_of_another_session():
+    one = PreferenceSession(Criteria((0, 1), ("a", "b"), np.eye(2)))
+    for other in (
+        PreferenceSession(Criteria((0, 1, 2), ("a", "b"), np.ones((3, 2)))),
+        PreferenceSession(Criteria((0, 1), ("a", "b", "c"), np.ones((2, 3)))),
+    ):
+        with pytest.raises(OptionError, match="one of this session"):
+            one.outlook(other.result())

@@ -89,3 +89,78 @@ def test_a_tie_that_forces_a_weight_to_zero_holds():
     result = PreferenceSession(table).prefer(0, 1).indifferent(1, 2).result()
     assert result.ranking[0] == 0
     assert result.ties == ((1, 2),)
+
+
+THREE = np.array([[1, 0, 0.3], [0, 1, 0.3], [0.5, 0.6, 0]])
+
+
+def told(values, margin):
+    """Everything that a session says after one statement, but for scores."""
+    session = PreferenceSession(Criteria((0, 1, 2), tuple("abc"), values)).prefer(0, 1)
+    methods = ("analytic", "max_eps", "chebyshev", "centroid", "centroid_uniform", "bayes_pl")
+    results = [session.result(m) for m in methods]
+    outlook, question = session.outlook(), session.next_question()
+    return (
+        [(r.ranking, r.ties) for r in results],
+        np.round([list(r.weights.values()) for r in results], 6).tolist(),
+        (outlook.expected_tau, outlook.first, outlook.in_top),
+        (question.shown, round(question.information, 6)),
+        session.next_question("ranking").shown,
+        session.next_question(noisy=True).shown,
+        session.acceptability().round(6).to_numpy().tolist(),
+        session.pairwise().round(6).to_numpy().tolist(),
+        [str(session.necessary(a, b)) for a in range(3) for b in range(3) if a != b],
+        [session.counterexample(a, b) is None for a in range(3) for b in range(3)],
+        [(r.best, r.worst) for r in (session.extreme_ranks(a, margin=margin) for a in range(3))],
+        str(session.identifiability()),
+        session.prefer(1, 0).conflict().phrases,
+        session.repair().phrases,
+    )
+
+
+@pytest.mark.parametrize("power", [-95, -40, 40, 95])
+def test_nothing_hangs_on_the_unit(power):
+    """Beyond some size max_eps raised an error that said "None", the noisy method ignored what was
+    said, extreme ranks found no weights and questions ended in an overflow."""
+    size = 2.0**power
+    # The smallest margin is absolute where criteria are of usual sizes or smaller ones.
+    margin = 0.015625
+    expected = told(THREE, margin)
+    if power < 0:
+        with pytest.raises(PreferenceError, match="by a margin of"):
+            told(THREE * size, margin)
+    found = told(THREE * size, margin * size)
+    assert found == expected
+
+
+@pytest.mark.parametrize("offset", [2.0**12, 2.0**40])
+def test_what_all_have_alike_changes_nothing(offset):
+    """With 1e12 and 1e12 + 1 the better of a stated pair "shared its score" with the worse."""
+    values = np.array([[1, 0, 0.25], [0, 1, 0.25], [0.5, 0.625, 0]])
+    assert told(values + np.array([offset, 0, 0]), 0.01) == told(values, 0.01)
+    with_constant = np.c_[values, np.full(3, offset)]
+    session = PreferenceSession(Criteria((0, 1, 2), tuple("abcd"), with_constant)).prefer(0, 1)
+    assert session.result().ties == ()
+    assert session.next_question() is not None
+
+
+def test_sizes_that_cannot_be_computed_with():
+    for size, message in ((1e-40, "hardly differ"), (5e-324, "hardly differ"), (1e40, "beyond")):
+        with pytest.raises(PreferenceError, match=message):
+            PreferenceSession(pd.DataFrame(THREE * size))
+
+
+def test_pinned_weights_have_no_poor_sample():
+    """Their rounding was taken for a walk that mixes badly: "effective size 276"."""
+    table = pd.DataFrame(THREE, columns=list("abc"))
+    for session in (
+        PreferenceSession(table).bound("a", low=0.3, high=0.3),
+        PreferenceSession(table[["a", "b"]]).bound("a", low=0.3, high=0.3),
+    ):
+        for method in ("centroid", "bayes_pl"):
+            assert session.result(method).weights["a"] == pytest.approx(0.3, abs=1e-12)
+
+
+def test_no_weight_is_minus_zero():
+    weights = PreferenceSession(pd.DataFrame(THREE)).bound("0", high=0).result().weights
+    assert str(weights["0"]) == "0.0"

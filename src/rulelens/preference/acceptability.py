@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulelens.errors import OptionError
-from rulelens.preference.ranking import json_id
-from rulelens.preference.table import Criteria, FloatArray, IntArray, is_number
+from rulelens.preference.ranking import TIE, json_id
+from rulelens.preference.table import Criteria, FloatArray, IntArray, is_number, without_offsets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,9 +106,10 @@ def pairwise_probabilities(values: FloatArray, draws: FloatArray) -> FloatArray:
         )
     wins = np.zeros((n, n))
     scores = draws @ values.T
+    same = TIE * float(np.abs(values).max(initial=0.0))
     for i in range(n):
         gap = scores[:, [i]] - scores
-        wins[i] = (gap > 1e-12).mean(axis=0) + 0.5 * (np.abs(gap) <= 1e-12).mean(axis=0)
+        wins[i] = (gap > same).mean(axis=0) + 0.5 * (np.abs(gap) <= same).mean(axis=0)
     return wins
 
 
@@ -245,7 +246,8 @@ def outlook(
         raise OptionError(f"level is {level!r}. Expected a probability in (0, 1].")
     ids = criteria.alternatives
     k = min(k, len(ids))
-    best = best_positions(criteria.values, draws, k)
+    values = without_offsets(criteria.values)
+    best = best_positions(values, draws, k)
     told = np.argsort(-scores, kind="stable")[:k]
 
     def shares(positions: IntArray) -> dict[Hashable, float]:
@@ -259,7 +261,7 @@ def outlook(
     known = set(reference)
     return Outlook(
         k=k,
-        expected_tau=expected_tau(criteria.values, scores, draws),
+        expected_tau=expected_tau(values, scores, draws),
         expected_jaccard=expected_jaccard(told, best),
         in_top=in_top,
         first=first,

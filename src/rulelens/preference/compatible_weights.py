@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.statement_log import StatementLog
 from rulelens.preference.statements import Recalled, Statement
@@ -109,12 +111,17 @@ class CompatibleWeights(StatementLog):
         if prior not in PRIORS:
             raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
         interior = self._interior()
-        key = (checked_draws(n_draws), prior, random_state)
-        if key not in self._samples:
-            if prior == "uniform":
-                interior = cube_interior(self.polytope(), interior)
-            self._samples[key] = sample_weights(interior, n_draws, random_state=random_state)
-        return self._samples[key]
+        # Only a whole number promises the same draws again.
+        repeats = isinstance(random_state, int | np.integer)
+        key = (checked_draws(n_draws), prior, random_state) if repeats else None
+        if key is not None and key in self._samples:
+            return self._samples[key]
+        if prior == "uniform":
+            interior = cube_interior(self.polytope(), interior)
+        found = sample_weights(interior, n_draws, random_state=random_state)
+        if key is not None:
+            self._samples[key] = found
+        return found
 
     def noisy_sample(
         self, n_draws: int = 4_096, *, noise: float | None = None, random_state: int = 0
@@ -134,7 +141,8 @@ class CompatibleWeights(StatementLog):
 
         said = (*self._background, *self._statements)
         key = (said, n_draws, noise, random_state)
-        if self._noisy is None or self._noisy[0] != key:
+        repeats = isinstance(random_state, int | np.integer)
+        if self._noisy is None or not repeats or self._noisy[0] != key:
             found = sample_noisy(
                 self._criteria, said, noise=noise, n_draws=n_draws, random_state=random_state
             )

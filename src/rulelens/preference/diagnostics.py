@@ -7,6 +7,11 @@ import numpy as np
 from rulelens.preference.table import FloatArray
 
 
+def rounding(draws: FloatArray) -> float:
+    """Variance below which draws of this size differ by rounding only."""
+    return float(1e-12 * np.abs(draws).max(initial=0.0)) ** 2
+
+
 def effective_sample_size(draws: FloatArray) -> FloatArray:
     """Effective number of independent draws behind the mean, per coordinate.
 
@@ -40,7 +45,8 @@ def effective_sample_size(draws: FloatArray) -> FloatArray:
     within = covariance[0] * n / (n - 1)
     between = draws.mean(axis=1).var(axis=0, ddof=1) if n_chains > 1 else np.zeros(m)
     total = within * (n - 1) / n + between
-    moving = total > 0
+    # A weight that is pinned moves by rounding only, and has no autocorrelation worth the name.
+    moving = total > rounding(draws)
     # 2. Autocorrelation that also sees the spread between chains.
     rho = 1 - (within - covariance) / np.where(moving, total, 1.0)
     rho[0] = 1.0
@@ -78,6 +84,6 @@ def split_rhat(draws: FloatArray, groups: int) -> FloatArray:
     parts = np.concatenate([early, late])
     within = parts.var(axis=1, ddof=1).mean(axis=0)
     between = parts.mean(axis=1).var(axis=0, ddof=1)
-    moving = within > 0
+    moving = within > rounding(draws)
     ratio = np.divide(between, within, out=np.zeros(m), where=moving)
     return np.asarray(np.sqrt(1 + ratio), dtype=np.float64)

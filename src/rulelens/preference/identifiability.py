@@ -13,7 +13,7 @@ from rulelens.preference.conflict import consistent
 from rulelens.preference.hit_and_run import Seed, generator
 from rulelens.preference.polytope import Interior
 from rulelens.preference.statements import Prefer, constraints_of
-from rulelens.preference.table import Criteria, FloatArray
+from rulelens.preference.table import Criteria, FloatArray, without_offsets
 
 _EXACT = 1e-9
 
@@ -90,9 +90,11 @@ def identifiability(criteria: Criteria, interior: Interior) -> Identifiability:
     The same for all: z. x and y are proportional.
     Read the weights as one of many that rank alike, not as the true ones.
     """
-    centred = criteria.values - criteria.values.mean(axis=0)
+    centred = without_offsets(criteria.values)
+    centred = centred - centred.mean(axis=0)
     length = np.linalg.norm(centred, axis=0)
-    scale = max(float(np.abs(criteria.values).max()), 1e-300) * np.sqrt(len(criteria))
+    largest = float(np.abs(without_offsets(criteria.values)).max())
+    scale = max(largest, 1e-300) * np.sqrt(len(criteria))
     moves = length > _EXACT * scale
     unit = centred[:, moves] / length[moves]
     names = [n for n, m in zip(criteria.names, moves, strict=True) if m]

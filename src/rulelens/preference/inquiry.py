@@ -29,7 +29,7 @@ from rulelens.preference.questions import (
     nearest_pair,
 )
 from rulelens.preference.statements import Ranking
-from rulelens.preference.table import FloatArray, IntArray
+from rulelens.preference.table import FloatArray, IntArray, without_offsets
 
 if TYPE_CHECKING:
     from rulelens.preference.session import PreferenceSession
@@ -55,7 +55,7 @@ def ask(
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
     if prior not in BELIEFS:
         raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, BELIEFS)}")
-    values, ids = session.criteria.values, session.criteria.alternatives
+    values, ids = without_offsets(session.criteria.values), session.criteria.alternatives
     skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
     decided = decided_pairs(session.constraints()) | skipped
     if noisy:
@@ -138,7 +138,13 @@ def _insertion(
     places = [position(a) for a in chain]
     passed = [position(a) for s in skipped for a in s - set(chain) if len(s) == len(chain) + 1]
     found = best_insertion(
-        session.criteria.values, draws, places, goal=goal, k=k, skip=passed, best=best
+        without_offsets(session.criteria.values),
+        draws,
+        places,
+        goal=goal,
+        k=k,
+        skip=passed,
+        best=best,
     )
     if found is None:
         return None

@@ -7,7 +7,7 @@ import numpy as np
 from rulelens.errors import PreferenceError
 from rulelens.preference.polytope import Polytope
 from rulelens.preference.programs import maximize
-from rulelens.preference.table import FloatArray
+from rulelens.preference.table import FloatArray, common_size
 
 
 def max_epsilon(polytope: Polytope) -> tuple[FloatArray, float] | None:
@@ -42,7 +42,8 @@ def max_epsilon(polytope: Polytope) -> tuple[FloatArray, float] | None:
             "Method 'max_eps' needs at least one strict statement such as 'a over b': without one "
             "there is no margin to maximise. State one, or use method 'analytic'."
         )
-    weak = polytope.weak
+    size = common_size(strict, polytope.weak, polytope.equal)
+    strict, weak, equal = strict / size, polytope.weak / size, polytope.equal / size
     best = maximize(
         np.r_[np.zeros(n), 1.0],
         np.vstack(
@@ -55,13 +56,13 @@ def max_epsilon(polytope: Polytope) -> tuple[FloatArray, float] | None:
         equal=np.vstack(
             [
                 np.r_[np.ones(n), 0.0][None],
-                np.hstack([polytope.equal, np.zeros((len(polytope.equal), 1))]),
+                np.hstack([equal, np.zeros((len(equal), 1))]),
             ]
         ),
-        equal_values=np.r_[1.0, np.zeros(len(polytope.equal))],
+        equal_values=np.r_[1.0, np.zeros(len(equal))],
         bounds=[(0, None)] * n + [(None, None)],
     )
     if best is None:
         return None
     weights = np.maximum(best.point[:n], 0.0)
-    return weights / weights.sum(), float(best.point[n])
+    return weights / weights.sum(), float(best.point[n]) * size

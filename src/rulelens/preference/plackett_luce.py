@@ -26,7 +26,7 @@ from rulelens.preference.statements import (
     Statement,
     WeightBound,
 )
-from rulelens.preference.table import Criteria, FloatArray, is_number
+from rulelens.preference.table import Criteria, FloatArray, is_number, without_offsets
 
 NOISE_LEVELS = np.geomspace(0.02, 1.0, 12)
 """Noise levels tried when it is learned, as shares of the usual spread of scores."""
@@ -99,10 +99,11 @@ class NoisyPosterior:
 def score_spread(criteria: Criteria, rng: np.random.Generator) -> float:
     """Usual standard deviation of scores, over weights that are uniform on the simplex."""
     weights = rng.dirichlet(np.ones(len(criteria.names)), 64)
-    some = criteria.values
+    some = without_offsets(criteria.values)
     if len(some) > 2_000:
         some = some[np.linspace(0, len(some) - 1, 2_000).astype(np.int64)]
-    return max(float((some @ weights.T).std(axis=0).mean()), 1e-12)
+    least = 1e-12 * float(np.abs(some).max(initial=0.0))
+    return max(float((some @ weights.T).std(axis=0).mean()), least) or 1.0
 
 
 def sample_noisy(

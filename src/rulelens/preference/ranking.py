@@ -11,7 +11,7 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.preference.statements import Statement, phrase
-from rulelens.preference.table import Criteria, FloatArray, IntArray, read_only
+from rulelens.preference.table import Criteria, FloatArray, IntArray, read_only, without_offsets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,9 +189,13 @@ def build_result(
     something else.
     """
     ids = criteria.alternatives
+    values = without_offsets(criteria.values)
     utility = criteria.values @ weights if scores is None else scores
-    terms = criteria.values * weights if scores is None else utility
-    order, tied = rank_order(utility, size=float(np.abs(terms).max(initial=0.0)) or 1.0)
+    terms = values * weights if scores is None else utility
+    order, tied = rank_order(
+        utility if values is criteria.values or scores is not None else values @ weights,
+        size=float(np.abs(terms).max(initial=0.0)) or 1.0,
+    )
     ties = tuple(tuple(ids[i] for i in group) for group in tied)
     said = list(notes)
     if ties:

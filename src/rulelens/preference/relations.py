@@ -17,7 +17,7 @@ from rulelens.preference.programs import maximize
 from rulelens.preference.ranking import json_id
 from rulelens.preference.statements import Constraint, Prefer
 from rulelens.preference.switches import cheapest_switches
-from rulelens.preference.table import BoolArray, Criteria, FloatArray, is_number
+from rulelens.preference.table import BoolArray, Criteria, FloatArray, common_size, is_number
 
 MIN_MARGIN = 1e-4
 """Smallest margin of extreme ranks: below, the solver's own tolerance decides the answer."""
@@ -237,6 +237,10 @@ def necessary_pairs(
     return tuple(found)
 
 
+class _MarginNotKept(Exception):
+    """No compatible weights keep the margin."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExtremeRanks:
     """Best and worst rank of an alternative over all weights that keep a margin.
@@ -278,15 +282,24 @@ def extreme_ranks(
     >>> extreme_ranks(c, Polytope.simplex(2), "a")
     ExtremeRanks(alternative='a', best=1, worst=2, margin=0.01)
     """
-    if not (is_number(margin) and MIN_MARGIN <= margin < np.inf):
-        raise OptionError(
-            f"The margin is {margin!r}. Expected a number of at least {MIN_MARGIN}: with less, "
-            "rounding in the solver would decide about ranks."
-        )
     own = criteria.row(alternative)
     gaps = np.delete(own - criteria.values, criteria.position(alternative), axis=0)
-    above = _fewest_violated(gaps, polytope, margin)
-    below = _fewest_violated(-gaps, polytope, margin)
+    blocks = (polytope.strict, polytope.weak, polytope.equal)
+    size = common_size(gaps, *blocks)
+    least = MIN_MARGIN * size
+    if not (is_number(margin) and least <= margin < np.inf):
+        raise OptionError(
+            f"The margin is {margin!r}. Expected a number of at least {least:.3g}: with less, "
+            "rounding in the solver would decide about ranks."
+        )
+    unit = Polytope(polytope.n_weights, *(block / size for block in blocks))
+    try:
+        above, below = (_fewest_violated(g / size, unit, margin / size) for g in (gaps, -gaps))
+    except _MarginNotKept:
+        raise PreferenceError(
+            f"No weights satisfy every strict statement by a margin of {margin}. Use a smaller "
+            "margin: result('max_eps').epsilon is the largest that is possible."
+        ) from None
     return ExtremeRanks(alternative, 1 + above, len(criteria) - below, margin)
 
 
@@ -317,10 +330,7 @@ def _fewest_violated(rows: FloatArray, polytope: Polytope, margin: float) -> int
         np.ones(n), m, parts, lambda let_go: _clash(rows, let_go, polytope, margin)
     )
     if given_up is None:
-        raise PreferenceError(
-            f"No weights satisfy every strict statement by a margin of {margin}. Use a smaller "
-            "margin: result('max_eps').epsilon is the largest that is possible."
-        )
+        raise _MarginNotKept
     return int(given_up.sum())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.compatible_weights import CompatibleWeights, Prior
 from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
-from rulelens.preference.table import Criteria, FloatArray, sizes_differ
+from rulelens.preference.table import Criteria, FloatArray, sizes_differ, without_offsets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +93,7 @@ class PreferenceSession(CompatibleWeights):
             raise OptionError(f"Unknown method {method!r}. {did_you_mean(method, METHODS)}")
         checked_k(k)
         weights, notes = self._weights(method)
+        weights = weights + 0.0  # no -0.0
         if method != "bayes_pl":
             self._check_obeyed(weights)
         return self._finish(self._ranked(weights, method=method, k=k, notes=notes))
@@ -182,10 +183,16 @@ class PreferenceSession(CompatibleWeights):
                 f"result is of type {type(result).__name__}. Expected what result() gave, or None."
             )
         told = self.result("bayes_pl" if noisy else "analytic") if result is None else result
+        if told.criteria.alternatives != self._criteria.alternatives or (
+            tuple(told.weights) != self._criteria.names
+        ):
+            raise OptionError(
+                "The result is about other alternatives or criteria. Pass one of this session."
+            )
         sample = self._draws(prior, noisy)
         return outlook(
             self._criteria,
-            self._criteria.values @ np.array(list(told.weights.values())),
+            without_offsets(self._criteria.values) @ np.array(list(told.weights.values())),
             sample.draws,
             k=told.k,
             reference=self.reference,
@@ -206,7 +213,9 @@ class PreferenceSession(CompatibleWeights):
         from rulelens.preference.acceptability import rank_acceptability
 
         shares = rank_acceptability(
-            self._criteria.values, self._draws(prior, noisy).draws, checked_k(ranks)
+            without_offsets(self._criteria.values),
+            self._draws(prior, noisy).draws,
+            checked_k(ranks),
         )
         index = pd.Index(list(self._criteria.alternatives), tupleize_cols=False)
         return pd.DataFrame(shares, index=index, columns=range(1, shares.shape[1] + 1))
@@ -217,7 +226,9 @@ class PreferenceSession(CompatibleWeights):
 
         from rulelens.preference.acceptability import pairwise_probabilities
 
-        shares = pairwise_probabilities(self._criteria.values, self._draws(prior, noisy).draws)
+        shares = pairwise_probabilities(
+            without_offsets(self._criteria.values), self._draws(prior, noisy).draws
+        )
         index = pd.Index(list(self._criteria.alternatives), tupleize_cols=False)
         return pd.DataFrame(shares, index=index, columns=index)
 

@@ -28,7 +28,7 @@ from rulelens.preference.statements import (
     constraints_of,
     phrase,
 )
-from rulelens.preference.table import LARGEST_RATIO, Criteria, sizes_differ
+from rulelens.preference.table import LARGEST_RATIO, SMALLEST, Criteria, sizes_differ
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +93,11 @@ class StatementLog:
         spread = spread[spread > 0]
         if len(spread) and spread.max() > LARGEST_RATIO * spread.min():
             raise PreferenceError(sizes_differ(criteria))
+        if len(spread) and spread.max() < SMALLEST:
+            raise PreferenceError(
+                f"The criteria hardly differ: the largest spread of one is {spread.max():.3g}. "
+                "Rescale them, best to [0, 1] each."
+            )
         recalled = _recalled(background)
         self._criteria = criteria.widened([n for r in recalled for n, _ in r.terms])
         self._background = recalled

@@ -103,6 +103,10 @@ class WeightBound:
             raise PreferenceError(
                 f"A bound is on the weight of {self.name!r}. Expected the name of a criterion."
             )
+        # Numbers of numpy are no JSON.
+        for side in ("low", "high"):
+            if isinstance(getattr(self, side), np.integer | np.floating):
+                object.__setattr__(self, side, getattr(self, side).item())
         low, high = self.low, self.high
         if low is None and high is None:
             raise PreferenceError(f"The bound on '{self.name}' gives neither low nor high.")

@@ -19,8 +19,11 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 
 
-LARGEST = 1e100
-"""Larger values are refused: their differences cannot be computed with."""
+LARGEST = 1e30
+"""Larger values are refused: numbers of single precision end at 3e38."""
+SMALLEST = 1e-30
+"""Where all criteria spread over less than this, single precision sees no difference."""
+_OFFSET = 1e3
 
 
 def is_number(value: object) -> bool:
@@ -73,7 +76,7 @@ class Criteria:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "alternatives", tuple(self.alternatives))
+        set_(self, "alternatives", tuple(_plain_id(a) for a in self.alternatives))
         set_(self, "names", tuple(str(n) for n in self.names))
         try:
             set_(self, "values", read_only(self.values))
@@ -100,8 +103,8 @@ class Criteria:
             )
         if np.abs(self.values).max(initial=0.0) > LARGEST:
             raise PreferenceError(
-                f"The criteria hold values beyond {LARGEST:g}, whose differences cannot be "
-                "computed with. Rescale such columns, best to [0, 1]."
+                f"The criteria hold values beyond {LARGEST:g}, which cannot be computed with. "
+                "Rescale such columns, best to [0, 1]."
             )
         set_(self, "_positions", {a: i for i, a in enumerate(self.alternatives)})
 
@@ -160,8 +163,10 @@ class Criteria:
         ('sure',)
         """
         try:
+            if any(kind.kind == "c" for kind in frame.dtypes if isinstance(kind, np.dtype)):
+                raise TypeError("it holds complex numbers")
             values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise PreferenceError(
                 f"The criteria must be numbers, but a column is not: {error}. "
                 "Convert or drop that column."
@@ -186,11 +191,58 @@ def _no_repeats(kind: str, items: Sequence[Hashable]) -> None:
             raise PreferenceError(
                 f"The {kind} {item!r} cannot be an id: it is not hashable. Use a number or text."
             ) from None
+        if item != item:
+            raise PreferenceError(
+                f"The {kind} {item!r} cannot be an id: it is not equal to itself, so that it is "
+                "never found again. Use a number or text."
+            )
         if repeated:
             raise PreferenceError(
                 f"The {kind} {item!r} occurs twice. Each must occur once: rename or drop one."
             )
         seen.add(item)
+
+
+def _plain_id(alternative: Hashable) -> Hashable:
+    """Python's own number for one of numpy's, which JSON does not have."""
+    numbers = np.integer | np.floating | np.bool_
+    return alternative.item() if isinstance(alternative, numbers) else alternative
+
+
+def without_offsets(values: FloatArray) -> FloatArray:
+    """The same differences between alternatives, without offsets that rounding would drown them in.
+
+    What all alternatives have alike changes no order, but of 10¹² + 1 and 10¹² little is left after
+    a product in double precision and nothing in single. Ordinary values are returned as they are.
+
+    Parameters
+    ----------
+    values : array, shape (n, m), n ≥ 1
+
+    Examples
+    --------
+    >>> without_offsets(np.array([[1e12 + 1, 0.0], [1e12, 1.0]])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    spread = float(np.ptp(values, axis=0).max(initial=0.0))
+    if np.abs(values).max(initial=0.0) <= _OFFSET * spread:
+        return values
+    return np.asarray(values - values.min(axis=0), dtype=np.float64)
+
+
+def common_size(*rows: FloatArray) -> float:
+    """What to divide rows by before a solver with absolute tolerances sees them; 1 for usual ones.
+
+    Examples
+    --------
+    >>> common_size(np.array([[0.2, -1.0]])), common_size(np.array([[0.0, 1e9]]))
+    (1.0, 1073741824.0)
+    """
+    largest = max((float(np.abs(r).max(initial=0.0)) for r in rows), default=0.0)
+    if largest == 0 or 1e-6 <= largest <= 1e6:
+        return 1.0
+    # A power of two, so that dividing rounds nothing.
+    return float(2.0 ** np.round(np.log2(largest)))
 
 
 LARGEST_RATIO = 1e8
