@@ -264,3 +264,11 @@ def test_names_and_levels_that_could_be_misread_are_quoted():
     assert Missing().describe('say "hi"') == r'"say \"hi\"" is missing'
     for name in ("petal width (cm)", "größe.cm", "名前", "NumOfProducts", "Total day minutes"):
         assert Interval(high=3.0).describe(name) == f"{name} < 3"
+
+
+def test_an_empty_interval_is_named_by_its_ends() -> None:
+    """Pins a message that called the interval without numbers (5, 5) "x = 5"."""
+    with pytest.raises(ContradictionError, match=r"the interval \(5, 5\)\. Close the ends"):
+        Interval(5, 5)
+    with pytest.raises(ContradictionError, match=r"the interval \[5, 1\)"):
+        Interval(5, 1, low_closed=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,6 +132,16 @@ def test_export_text(weights: bool, labels: list[Level]) -> None:
 def test_export_text_errors(text: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         parse_rules(text, format="export_text")
+
+
+@pytest.mark.parametrize("spacing", [1, 2, 7])
+def test_export_text_with_another_spacing(spacing: int) -> None:
+    """Pins an error at the first line of what export_text prints with its option."""
+    iris = load_iris(as_frame=True)
+    model = DecisionTreeClassifier(random_state=0).fit(iris.data, iris.target)
+    options: Any = {"max_depth": 99, "feature_names": list(iris.data.columns), "decimals": 12}
+    wide, usual = (export_text(model, spacing=s, **options) for s in (spacing, 3))
+    assert parse_rules(wide, format="export_text") == parse_rules(usual, format="export_text")
 
 
 def test_export_text_names_by_number() -> None:

@@ -75,7 +75,12 @@ class Interval:
         object.__setattr__(self, "low_closed", bool(self.low_closed) and low > -math.inf)
         object.__setattr__(self, "high_closed", bool(self.high_closed) and high < math.inf)
         if self._is_empty():
-            raise ContradictionError(f"No number lies in the interval {self._phrase('x')}.")
+            left, right = "[" if self.low_closed else "(", "]" if self.high_closed else ")"
+            ends = f"{left}{_text(self.low)}, {_text(self.high)}{right}"
+            raise ContradictionError(
+                f"No number lies in the interval {ends}. Close the ends that belong to it, or "
+                "exchange them."
+            )
 
     def _is_empty(self) -> bool:
         if self.precision == "float32":

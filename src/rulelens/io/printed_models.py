@@ -18,7 +18,7 @@ from rulelens.language.drafts import Draft, DraftRule, Equal, build
 from rulelens.language.place import at_place, error_at, number_at
 
 _NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf"
-_LINE = re.compile(r"(?P<bars>(?:\|   )*)\|--- (?P<rest>.*)")
+_FIRST = re.compile(r"\s*\|(-{1,100}) ")
 _SPLIT = re.compile(rf"(?P<name>.*\S)\s*(?P<op><=|>)\s*(?P<value>{_NUMBER})")
 _CLASS = re.compile(r"(?:weights: \[[^\]]*\] )?class: (?P<label>.*)")
 _RANGE = re.compile(rf"({_NUMBER})\s*-\s*({_NUMBER})")
@@ -48,14 +48,17 @@ def read_export_text(
     path: list[tuple[str, Condition | Equal, int]] = []
     rules: list[DraftRule] = []
     start = 0
+    first = _FIRST.match(text)
+    spacing = len(first[1]) if first else 3
+    pattern = re.compile(rf"(?P<bars>(?:\| {{{spacing}}})*)\|{'-' * spacing} (?P<rest>.*)")
     for line in text.splitlines(keepends=True):
         here, start = start, start + len(line)
         if not line.strip():
             continue
-        m = _LINE.match(line.rstrip())
+        m = pattern.match(line.rstrip())
         if m is None:
             raise error_at(text, here, "Expected a line of export_text, such as '|--- x <= 0.80'.")
-        depth = len(m["bars"]) // 4
+        depth = len(m["bars"]) // (spacing + 1)
         at = here + m.start("rest")
         if depth > len(path):
             raise error_at(text, here, "This line is deeper than the line above allows.")

@@ -65,7 +65,8 @@ def schema_of(
         unknown = next(name for name in known if name not in schema)
         raise ModelError(
             f"The model was fitted with a feature '{unknown}' that is not among those given: "
-            f"{', '.join(schema.names[:8])}{', …' if n_features > 8 else ''}."
+            f"{', '.join(schema.names[:8])}{', …' if n_features > 8 else ''}. "
+            "Give the table that it was fitted on, with its names, or none."
         )
     features = []
     for i, f in enumerate(schema):

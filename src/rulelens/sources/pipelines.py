@@ -97,7 +97,8 @@ def _given(names: Any, n: int, schema: Schema | None) -> Schema:
         if missing:
             raise ModelError(
                 f"The pipeline was fitted with a feature '{missing[0]}' that is not among those "
-                f"given: {', '.join(schema.names[:8])}{', …' if len(schema) > 8 else ''}."
+                f"given: {', '.join(schema.names[:8])}{', …' if len(schema) > 8 else ''}. "
+                "Give the table that it was fitted on, with its names."
             )
         return Schema(schema[v] for v in known)
     if len(schema) != n:

@@ -72,7 +72,7 @@ def _schema(
         if missing:
             raise ModelError(
                 f"The model was fitted with a feature '{missing[0]}' that is not among those "
-                f"given: {', '.join(schema.names[:8])}."
+                f"given: {', '.join(schema.names[:8])}. Give the table that it was fitted on."
             )
     levels: dict[str, list[Level]] = {}
     for conds in found:
