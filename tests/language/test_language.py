@@ -301,3 +301,9 @@ def test_zeros_keep_their_signs() -> None:
     text += "IF a > 0.0 THEN x\nIF a > -0.0 THEN x\nIF a > 0.0 THEN x\n"
     again = format_rules(parse_rules(text, format="text"), format="text")
     assert format_rules(parse_rules(again, format="text"), format="text") == again
+
+
+def test_a_contradiction_shows_the_rule_with_its_own_outcome() -> None:
+    """Pins a message that ended in "THEN 0" whatever the rule's outcome."""
+    with pytest.raises(FormatError, match=r"The rule 'IF a > 5 AND a < 3 THEN y' contradicts"):
+        parse_rules("IF a > 5 AND a < 3 THEN y", format="text")

@@ -78,7 +78,7 @@ def build(draft: Draft, names: Sequence[str] | None, schema: Schema | None) -> R
                     checked[name, c] = known
             pairs.append((name, known))
         if len({name for name, _ in pairs}) < len(pairs):
-            joined = at_place(draft.text, r.position, Rule(pairs, 0).simplify)
+            joined = at_place(draft.text, r.position, Rule(pairs, r.outcome).simplify)
             pairs = list(joined.conditions)
         flat += [pool.setdefault(pair, len(pool)) for pair in pairs]
         offsets.append(len(flat))

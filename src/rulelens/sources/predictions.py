@@ -45,7 +45,8 @@ def raw_scores(rules: RuleSet, X: object) -> NDArray[np.float64]:
     """
     if not is_scored(rules):
         raise RuleError(
-            "These rules carry no values to add up. raw_scores is for the rules of a boosted model."
+            "These rules carry no values to add up. raw_scores is for the rules of a boosted "
+            "model, extracted from it, or read from JSON or text."
         )
     weights = score_weights(rules)
     table = read_table(X, rules.schema)
@@ -84,7 +85,8 @@ def class_shares(rules: RuleSet, X: object) -> NDArray[np.float64]:
     names = [f"{SHARE}{c}" for c in rules.outcomes]
     if not set(names) <= set(rules.provenance) or "tree" not in rules.provenance:
         raise RuleError(
-            "These rules carry no class shares. class_shares is for the rules of a tree or forest."
+            "These rules carry no class shares. class_shares is for the rules of a tree or forest, "
+            "extracted from it, or read from JSON or text."
         )
     shares = np.stack([rules.provenance[n].astype(np.float64) for n in names], axis=1)
     table = read_table(X, rules.schema)
@@ -127,8 +129,14 @@ def predict_rules(rules: RuleSet, X: object) -> NDArray[np.object_]:
             codes = (scores >= rules.provenance[SECOND_FROM].astype(np.float64)[0]).astype(int)
         else:
             codes = (scores > 0).astype(int)
-    else:
+    elif any(name.startswith(SHARE) for name in rules.provenance):
         codes = class_shares(rules, X).argmax(axis=1)
+    else:
+        raise RuleError(
+            "An unordered set of rules without values or class shares does not say which rule "
+            "decides where several fire. Give rules as they were extracted from a model, or read "
+            "from JSON or text, or an ordered list."
+        )
     predicted: NDArray[np.object_] = labels[codes]
     return predicted
 
