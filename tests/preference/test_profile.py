@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from rulelens.errors import FormatError, OptionError
+from rulelens.errors import FormatError, OptionError, PreferenceError
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.profile import Profile, profile_of
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.simulate import random_weights
 from rulelens.preference.statements import Recalled
+from rulelens.preference.xmcda import to_xmcda
 
 FIRST = Criteria(
     ("r1", "r2", "r3"), ("age", "bmi", "support"), [[1, 0, 0.2], [0, 1, 0.3], [1, 1, 0]]
@@ -124,3 +125,24 @@ def test_a_profile_makes_the_next_row_personal():
         hits = [len(true & set(p.session(unseen).result().top(5))) for p in (profile, Profile())]
         gains.append(hits[0] - hits[1])
     assert np.mean(gains) > 1
+
+
+def test_what_is_no_profile_statement_position_or_name(tmp_path):
+    """Some ended in an AttributeError, some were saved as a file that could not be read again."""
+    session = PreferenceSession(Criteria((0, 1), ("a", "b"), np.eye(2))).prefer(0, 1)
+    profile = Profile().remember(session, "row 1")
+    for act in (
+        lambda: profile.pooled(None),
+        lambda: profile.remember(session, 3),
+        lambda: profile.without(True),
+        lambda: Profile(name=3),
+        lambda: to_xmcda(None),
+    ):
+        with pytest.raises(OptionError):
+            act()
+    with pytest.raises(PreferenceError, match="recalled statements"):
+        Profile((1, 2))
+    assert len(profile.without(np.int64(0))) == 0
+    assert hash(Profile(list(profile.statements))) == hash(Profile(profile.statements))
+    with pytest.raises(FormatError, match="no text"):
+        Profile.from_dict(profile.to_dict() | {"name": 3})

@@ -269,3 +269,25 @@ def test_a_name_as_long_as_the_file_system_allows(full, tmp_path):
     path = tmp_path / ("x" * 250 + ".json")
     full.save(path)
     assert PreferenceSession.load(path).statements == full.statements
+
+
+@pytest.mark.parametrize("key", ["labels", "background", "events"])
+@pytest.mark.parametrize("value", ["", {}, None, 0])
+def test_what_is_no_list_is_not_taken_for_an_empty_one(full, key, value):
+    with pytest.raises(FormatError, match="list is expected"):
+        PreferenceSession.from_dict(full.to_dict() | {key: value})
+
+
+def test_true_is_no_version(full):
+    with pytest.raises(FormatError, match="version True"):
+        PreferenceSession.from_dict(full.to_dict() | {"version": True})
+    with pytest.raises(FormatError, match="version True"):
+        Profile.from_dict(Profile().to_dict() | {"version": True})
+
+
+def test_ids_of_one_letter_are_not_read_from_a_text():
+    session = PreferenceSession(Criteria("ab", ("x", "y"), np.eye(2))).rank("a>b")
+    data = session.to_dict()
+    data["events"][0]["statement"]["groups"] = "ab"
+    with pytest.raises(FormatError, match="list is expected"):
+        PreferenceSession.from_dict(data)

@@ -12,15 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from rulelens.errors import FormatError, OptionError
 from rulelens.preference.certificate import ExactCriteria
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.session_file import (
+    is_version,
     read_json,
     statement_from_dict,
     statement_to_dict,
     write_json,
 )
+from rulelens.preference.statement_log import recalled_ones
 from rulelens.preference.statements import Recalled
 from rulelens.preference.table import Criteria
 
@@ -54,6 +58,11 @@ class Profile:
     statements: tuple[Recalled, ...] = ()
     name: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "statements", recalled_ones(self.statements))
+        if not isinstance(self.name, str):
+            raise OptionError(f"The name of the profile is {self.name!r}. Expected a text.")
+
     def __len__(self) -> int:
         return len(self.statements)
 
@@ -74,6 +83,8 @@ class Profile:
         """
         if not isinstance(session, PreferenceSession):
             raise OptionError(f"{session!r} is no session. Expected a PreferenceSession.")
+        if not isinstance(about, str):
+            raise OptionError(f"about is {about!r}. Expected a text, such as 'row 17'.")
         new = []
         # Differences are taken in fractions: 0.2 - 0.3 is to be kept as -0.1, so that what follows
         # from it can be proved later.
@@ -88,12 +99,15 @@ class Profile:
 
     def pooled(self, other: Profile) -> Self:
         """A profile with the statements of both, such as those of two persons."""
+        if not isinstance(other, Profile):
+            raise OptionError(f"{other!r} is no profile. Expected a Profile.")
         return replace(self, statements=(*self.statements, *other.statements))
 
     def without(self, *positions: int, about: str | None = None) -> Self:
         """A profile from which the statements at `positions`, or all about a row, are withdrawn."""
         for position in positions:
-            if not (isinstance(position, int) and 0 <= position < len(self.statements)):
+            whole = isinstance(position, int | np.integer) and not isinstance(position, bool)
+            if not (whole and 0 <= position < len(self.statements)):
                 raise OptionError(
                     f"There is no statement {position!r} in this profile. It has "
                     f"{len(self.statements)}, counted from 0."
@@ -156,7 +170,7 @@ class Profile:
         """Profile from what `to_dict` gave; a FormatError names what is wrong."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise FormatError(f"This is no saved profile: its 'format' is not '{FORMAT}'.")
-        if data.get("version") != VERSION:
+        if not is_version(data.get("version"), VERSION):
             raise FormatError(
                 f"The profile has version {data.get('version')!r}; version {VERSION} can be read. "
                 "Update Rulelens, or save the profile again with the version that wrote it."
@@ -170,7 +184,10 @@ class Profile:
             if not isinstance(statement, Recalled):
                 raise FormatError(f"Statement {number} of the profile is not a recalled one.")
             read.append(statement)
-        return cls(tuple(read), str(data.get("name", "")))
+        name = data.get("name", "")
+        if not isinstance(name, str):
+            raise FormatError("The name of the saved profile is no text.")
+        return cls(tuple(read), name)
 
     def save(self, path: str | Path) -> None:
         """Write the profile as JSON, whole or not at all."""

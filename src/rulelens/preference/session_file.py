@@ -110,16 +110,20 @@ def statement_from_dict(data: Any) -> Statement:
             case "indifferent":
                 return Indifferent(read(data["first"]), read(data["second"]))
             case "ranking":
-                return Ranking(tuple(tuple(read(a) for a in g) for g in data["groups"]))
+                return Ranking(
+                    tuple(tuple(read(a) for a in list_of(g)) for g in list_of(data["groups"]))
+                )
             case "intensity":
-                (a, b), (c, d) = data["pairs"]
+                (a, b), (c, d) = map(list_of, list_of(data["pairs"]))
                 return Intensity(read(a), read(b), read(c), read(d))
             case "best_of":
-                return BestOf(read(data["best"]), tuple(read(a) for a in data["shown"]))
+                return BestOf(read(data["best"]), tuple(read(a) for a in list_of(data["shown"])))
             case "weight_bound":
                 return WeightBound(data["name"], data["low"], data["high"])
             case "recalled":
-                terms = tuple((_text(n), _number(v)) for n, v in data["terms"])
+                terms = tuple(
+                    (_text(n), _number(v)) for n, v in map(list_of, list_of(data["terms"]))
+                )
                 return Recalled(data["kind"], terms, _text(data["phrase"]), _text(data["about"]))
             case other:
                 raise FormatError(f"Unknown type of statement {other!r}.")
@@ -133,6 +137,18 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{_short(value)} is there where a text is expected.")
     return value
+
+
+def list_of(value: object) -> list[Any]:
+    """`value` if it is a list: text and objects could be walked through as well."""
+    if not isinstance(value, list):
+        raise FormatError(f"{_short(value)} is there where a list is expected.")
+    return value
+
+
+def is_version(value: object, expected: int) -> bool:
+    """Whether a file has the version `expected`: true is no 1."""
+    return type(value) is int and value == expected
 
 
 def _number(value: object) -> float:
@@ -194,7 +210,7 @@ def session_from_dict(
         raise OptionError(f"missing is {missing!r}. Expected 'error' or 'set_aside'.")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FormatError(f"This is no saved session: its 'format' is not '{FORMAT}'.")
-    if data.get("version") != VERSION:
+    if not is_version(data.get("version"), VERSION):
         raise FormatError(
             f"The session has version {data.get('version')!r}; version {VERSION} can be read. "
             "Update Rulelens, or save the session again with the version that wrote it."
@@ -203,17 +219,17 @@ def session_from_dict(
     try:
         if criteria is None:
             table = data["criteria"]
-            ids = tuple(id_from_json(a) for a in table["alternatives"])
-            names = tuple(_text(name) for name in table["names"])
-            values = [[_number(v) for v in row] for row in table["values"]]
+            ids = tuple(id_from_json(a) for a in list_of(table["alternatives"]))
+            names = tuple(_text(name) for name in list_of(table["names"]))
+            values = [[_number(v) for v in list_of(row)] for row in list_of(table["values"])]
             criteria = Criteria(ids, names, np.array(values).reshape(-1, len(names)))
         place = "labels"
-        labels = {id_from_json(a): _text(text) for a, text in data["labels"]}
+        labels = {id_from_json(a): _text(text) for a, text in map(list_of, list_of(data["labels"]))}
         place = "background"
-        background = [statement_from_dict(d) for d in data["background"]]
+        background = [statement_from_dict(d) for d in list_of(data["background"])]
         session = build(criteria, labels=labels, background=background)
         aside: list[str] = []
-        for number, event in enumerate(data["events"]):
+        for number, event in enumerate(list_of(data["events"])):
             place = f"event {number}"
             with session.clock(_text(event["at"])):
                 _replay(session, event, aside)
@@ -234,9 +250,9 @@ def session_from_dict(
 
 
 def _replay(session: PreferenceSession, event: Any, aside: list[str]) -> None:
-    action = event["action"]
+    action, seen = event["action"], list_of(event.get("shown", []))
     if action == "skip":
-        shown = [id_from_json(a) for a in event["shown"]]
+        shown = [id_from_json(a) for a in seen]
         session.skip(Question(shown[0], shown[1], tuple(shown[2:])))
         return
     statement = statement_from_dict(event["statement"])

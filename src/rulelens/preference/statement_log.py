@@ -98,7 +98,7 @@ class StatementLog:
                 f"The criteria hardly differ: the largest spread of one is {spread.max():.3g}. "
                 "Rescale them, best to [0, 1] each."
             )
-        recalled = _recalled(background)
+        recalled = recalled_ones(background)
         self._criteria = criteria.widened([n for r in recalled for n, _ in r.terms])
         self._background = recalled
         self._labels = _label_texts(labels)
@@ -308,7 +308,8 @@ def _shown(question: Question) -> tuple[Hashable, ...]:
     return question.shown
 
 
-def _recalled(background: Sequence[Recalled]) -> tuple[Recalled, ...]:
+def recalled_ones(background: Sequence[Recalled]) -> tuple[Recalled, ...]:
+    """`background` as a tuple, if all in it are recalled statements."""
     found = tuple(background) if isinstance(background, Iterable) else (background,)
     for item in found:
         if not isinstance(item, Recalled):

@@ -37,7 +37,7 @@ def to_xmcda(session: PreferenceSession, result: PreferenceResult | None = None)
     Raises
     ------
     OptionError
-        The result is not about the session's criteria.
+        The result is not about the session's criteria, or the session is none.
 
     Examples
     --------
@@ -52,6 +52,10 @@ def to_xmcda(session: PreferenceSession, result: PreferenceResult | None = None)
     ----------
     Decision Deck: XMCDA 4.0.0 (2021).
     """
+    from rulelens.preference.session import PreferenceSession
+
+    if not isinstance(session, PreferenceSession):
+        raise OptionError(f"{session!r} is no session. Expected a PreferenceSession.")
     criteria = session.criteria
     if result is not None and (
         not isinstance(result, PreferenceResult) or tuple(result.weights) != criteria.names
