@@ -147,3 +147,13 @@ def test_what_is_refused() -> None:
         extract_rules(regression)
     with pytest.raises(ModelError, match="fitted on 5 features, but 3 are given"):
         extract_rules(make().fit(X, y), np.zeros((2, 3)))
+
+
+def test_names_that_lightgbm_writes_alike() -> None:
+    """Pins rules on "a_b" of a model that was fitted on "a b"."""
+    X, y = numbers(0)
+    frame = pd.DataFrame({"a b": X[:, 0], "a_b": X[:, 1]})
+    model = make().fit(frame[["a b"]], y)
+    with pytest.raises(ModelError, match="'a b' and 'a_b' alike, as 'a_b'"):
+        extract_rules(model, frame)
+    assert extract_rules(model, frame[["a b"]]).schema.names == ("a b",)

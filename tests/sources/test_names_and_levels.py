@@ -33,7 +33,13 @@ def learner(package: str) -> Any:
 
 @pytest.mark.parametrize(
     ("package", "pattern"),
-    [("catboost", "{}"), ("lightgbm", "Column_{}"), ("imodels", "X{}"), ("xgboost", "{}")],
+    [
+        ("catboost", "{}"),
+        ("lightgbm", "Column_{}"),
+        ("lightgbm", "Column {}"),
+        ("imodels", "X{}"),
+        ("xgboost", "{}"),
+    ],
 )
 def test_columns_in_another_order_under_names_such_as_models_make_up(
     package: str, pattern: str

@@ -23,7 +23,6 @@ from rulelens.sources.fitted import (
     check_fitted,
     code_of_level,
     labels_of,
-    named_by_place,
     schema_of,
 )
 from rulelens.sources.scores import least_likelier, score_rules
@@ -102,14 +101,20 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _match_names(names: list[str], schema: Schema | None) -> tuple[list[str] | None, Schema | None]:
     """Names as the caller knows them: LightGBM makes underscores of spaces."""
-    if all(re.fullmatch(r"Column_\d+", n) for n in names) and named_by_place(names, schema):
-        return None, schema
-    if schema is None or set(names) <= set(schema.names):
-        return names, schema
     written: dict[str, list[str]] = {}
-    for n in schema.names:
+    for n in () if schema is None else schema.names:
         written.setdefault(re.sub(r"\s", "_", n), []).append(n)
-    if all(len(written.get(n, [])) == 1 for n in names):
+    made_up = all(re.fullmatch(r"Column_\d+", n) for n in names)
+    if made_up and not set(names) <= set(written):
+        return None, schema  # the columns had no names
+    for n in names:
+        if len(written.get(n, [])) > 1:
+            both = " and ".join(f"'{v}'" for v in written[n])
+            raise ModelError(
+                f"LightGBM writes the names {both} alike, as '{n}'. Give the table without those "
+                "that the model was not fitted on."
+            )
+    if set(names) <= set(written):
         return [written[n][0] for n in names], schema
     return names, schema
 
