@@ -145,3 +145,16 @@ def test_files_that_are_not_there_or_not_explanations(why, tmp_path):
     assert done.returncode == 1
     assert "format: expected 'rulelens.explanation'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_two_rules_in_a_narrow_terminal(why):
+    """Side by side in ten columns, the left one had no room and was not shown at all."""
+    done = subprocess.run(
+        [*RANK, str(why)], input="q\n", capture_output=True, text=True, check=False, timeout=120,
+        env=os.environ | {"COLUMNS": "24"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    boxes = [line for line in done.stderr.splitlines() if "rule" in line and line.startswith("╭")]
+    assert len(boxes) == 2
+    assert boxes[0].startswith("╭─ A: rule")
+    assert boxes[1].startswith("╭─ B: rule")

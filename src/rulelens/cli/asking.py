@@ -33,6 +33,8 @@ _KEYS = {
     "\x04": "q",
 }
 PAIR_HELP = "← or a: the left one · → or b: the right one · = equal · s skip · u undo · q enough"
+_SIDE_BY_SIDE = 50
+"""Columns of a terminal from which two rules have room beside each other."""
 BEST_HELP = "1 to {n}, or ↑ ↓ and Enter: the best · = all equal · s skip · u undo · q enough"
 
 
@@ -168,7 +170,7 @@ def _show(
         text = texts.get(alternative, str(alternative)).replace(" AND ", "\nAND ")
         title = f"{'AB'[i] if len(shown) == 2 else i + 1}: rule {alternative}"
         panels.append(Panel(Text(text), title=Text(title), title_align="left"))
-    if len(shown) == 2:
+    if len(shown) == 2 and console.width >= _SIDE_BY_SIDE:
         grid.add_column(ratio=1)
         grid.add_column(ratio=1)
         grid.add_row(*panels)

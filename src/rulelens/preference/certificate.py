@@ -79,7 +79,8 @@ def remainder(target: Row, rows: Sequence[Row], multipliers: Sequence[Fraction])
     left = list(target)
     for row, y in zip(rows, multipliers, strict=True):
         if y:
-            left = [a - y * b for a, b in zip(left, row, strict=True)]
+            # Most rules name few features: zeros are no work.
+            left = [a - y * b if b else a for a, b in zip(left, row, strict=True)]
     return left
 
 

@@ -15,6 +15,7 @@ from rulelens.preference.table import Criteria
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rulelens.preference.certificate import ExactCriteria
     from rulelens.preference.conflict import Conflict
     from rulelens.preference.hit_and_run import WeightSample
     from rulelens.preference.identifiability import Identifiability
@@ -47,6 +48,7 @@ class CompatibleWeights(StatementLog):
         super().__init__(criteria, labels=labels, background=background)
         self._known: tuple[tuple[Statement, ...], Polytope, Interior | None] | None = None
         self._samples: dict[tuple[Any, ...], WeightSample] = {}
+        self._exact: ExactCriteria | None = None
         self._noisy: tuple[tuple[Any, ...], NoisyPosterior] | None = None
 
     def polytope(self) -> Polytope:
@@ -157,8 +159,22 @@ class CompatibleWeights(StatementLog):
         from rulelens.preference.relations import necessary
 
         self._interior()
-        pair = self.resolve(better), self.resolve(worse)
-        return necessary(self._criteria, self.constraints(), *pair, labels=self._labels)
+        return necessary(
+            self._criteria,
+            self.constraints(),
+            self.resolve(better),
+            self.resolve(worse),
+            labels=self._labels,
+            fractions=self._fractions(),
+        )
+
+    def _fractions(self) -> ExactCriteria:
+        """The criteria in fractions, which are kept: finding them takes longer than a proof."""
+        from rulelens.preference.certificate import ExactCriteria
+
+        if self._exact is None:
+            self._exact = ExactCriteria(self._criteria)
+        return self._exact
 
     def counterexample(self, better: Hashable, worse: Hashable) -> dict[str, float] | None:
         """Weights that agree with everything said and yet put `worse` above `better`, or None.
