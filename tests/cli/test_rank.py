@@ -158,3 +158,33 @@ def test_two_rules_in_a_narrow_terminal(why):
     assert len(boxes) == 2
     assert boxes[0].startswith("╭─ A: rule")
     assert boxes[1].startswith("╭─ B: rule")
+
+
+def test_a_file_is_not_used_for_two_things(why):
+    """Answers took the place of the explanation, or the profile that of the answers."""
+    before = why.read_bytes()
+    me = str(why.with_name("me.json"))
+    for args in (["--session", str(why), "--fresh"], ["--session", me, "--profile", me]):
+        done = rank(why, "a\nq\n", *args)
+        assert done.returncode == 2
+        assert "are the same file" in done.stderr
+    assert why.read_bytes() == before
+    assert sorted(p.name for p in why.parent.iterdir()) == ["why.json"]
+
+
+def test_what_cannot_work_is_said_before_the_first_question(why):
+    for args in (["--weights", "centre"], ["--profile", str(why.with_name("none") / "me.json")]):
+        done = rank(why, "a\nq\n", *args)
+        assert done.returncode == 1
+        assert "Question" not in done.stderr
+    assert not why.with_suffix(".session.json").exists()
+
+
+def test_closed_standard_input(why):
+    """It ended in a traceback: Python has no sys.stdin then."""
+    done = subprocess.run(
+        ["sh", "-c", '"$@" <&-', "sh", *RANK, str(why), "--json"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["statements"] == []

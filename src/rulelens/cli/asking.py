@@ -40,6 +40,8 @@ BEST_HELP = "1 to {n}, or ↑ ↓ and Enter: the best · = all equal · s skip �
 
 def keys() -> Iterator[str]:
     """Answers as short words: single keys of a terminal, or lines of standard input."""
+    if sys.stdin is None:  # closed by the caller
+        return
     if sys.stdin.isatty():
         while True:
             try:

@@ -68,7 +68,7 @@ def command(row: int, answers: int, out: Path, seed: int, ask: bool | None) -> N
     personal, simulated = None, False
     if len(explanation) >= 2:
         session = explanation.session()
-        has_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+        has_terminal = all(s is not None and s.isatty() for s in (sys.stdin, sys.stderr))
         simulated = not (has_terminal if ask is None else ask)
         if simulated:
             _simulate(session, answers, seed)

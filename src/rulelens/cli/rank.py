@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +13,19 @@ from rulelens.cli.asking import ask
 from rulelens.cli.explain import check_out
 from rulelens.cli.progress import say
 from rulelens.cli.text import text_of
-from rulelens.errors import OptionError
+from rulelens.errors import OptionError, did_you_mean
+
+
+def _check_apart(files: dict[str, Path]) -> None:
+    """Raise if two of the files are one: what is in it would be lost."""
+    seen: dict[str, str] = {}
+    for name, path in files.items():
+        place = os.path.realpath(path)
+        if place in seen:
+            raise click.UsageError(
+                f"{seen[place]} and {name} are the same file, {path}. Name two different ones."
+            )
+        seen[place] = name
 
 
 @click.command("rank")
@@ -78,6 +91,7 @@ def command(
     from rulelens.explain.explanation import Explanation
     from rulelens.files import check_writable
     from rulelens.preference.profile import Profile
+    from rulelens.preference.session import METHODS
 
     if answers is not None and answers < 0:
         raise click.UsageError(f"--answers must be at least 0, not {answers}.")
@@ -87,7 +101,15 @@ def command(
         check_out(out)
     explanation = Explanation.from_json(explanation_file)
     kept = session_file or explanation_file.with_suffix(".session.json")
-    check_writable(kept)
+    files = {"EXPLANATION": explanation_file, "--session": kept}
+    if profile_file is not None:
+        files["--profile"] = profile_file
+    _check_apart(files)
+    for name in ("--session", "--profile"):
+        if name in files:
+            check_writable(files[name])
+    if method not in METHODS:
+        raise OptionError(f"Unknown method {method!r}. {did_you_mean(method, METHODS)}")
     profile = Profile()
     if profile_file is not None and profile_file.exists():
         profile = Profile.load(profile_file)
