@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
 import numpy as np
+import pytest
 
+from rulelens.preference.conflict import consistent
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.identifiability import identifiability
 from rulelens.preference.polytope import Polytope
@@ -64,3 +67,23 @@ def test_all_the_same():
     report = identifiability(table, Polytope.simplex(2).interior())
     assert report.constant == ("x", "y")
     assert report.n_effective == 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_smaller_repair_does_it(seed):
+    """Where criteria differ in size, two statements were to be withdrawn though one was enough:
+    strict ones had to hold by a margin that was larger than any left."""
+    rng = np.random.default_rng(seed)
+    n, m = 6, 4
+    values = rng.random((n, m)) * 10.0 ** rng.integers(-3, 4, m)
+    session = PreferenceSession(Criteria(tuple(range(n)), tuple("abcd"), values))
+    for _ in range(4):
+        a, b, c = rng.permutation(n)[:3].tolist()
+        session.prefer(a, b).best_of(c, [a, b, c])
+    said = session.constraints()[:8]
+    repair = smallest_repair(said, m)
+    gone = set(zip(repair.statements, repair.sources, strict=True))
+    assert consistent([c for c in said if (c.statement, c.source) not in gone], m)
+    for size in range(len(gone)):
+        for kept in combinations(said, len(said) - size):
+            assert not consistent(kept, m)

@@ -164,3 +164,16 @@ def test_pinned_weights_have_no_poor_sample():
 def test_no_weight_is_minus_zero():
     weights = PreferenceSession(pd.DataFrame(THREE)).bound("0", high=0).result().weights
     assert str(weights["0"]) == "0.0"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_called_equal_is_shown_as_equal(seed):
+    """Scores of a stated tie differed by more than what counted as rounding."""
+    rng = np.random.default_rng(seed)
+    values = rng.random((6, 4)) * 10.0 ** rng.integers(-3, 4, 4)
+    session = PreferenceSession(pd.DataFrame(values)).indifferent(0, 2).indifferent(1, 4)
+    if session.conflict() is None:
+        for method in ("analytic", "chebyshev"):
+            ties = session.result(method).ties
+            assert any({0, 2} <= set(group) for group in ties)
+            assert any({1, 4} <= set(group) for group in ties)

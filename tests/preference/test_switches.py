@@ -116,7 +116,7 @@ def test_what_cannot_be_kept_together_is_excluded():
 
     def check(given_up):
         rounds.append(given_up.tolist())
-        return None if given_up.any() else [0, 1]
+        return [] if given_up.any() else [[0, 1]]
 
     found = cheapest_switches(np.array([1.0, 0.9]), 1, [part], check)
     assert found.tolist() == [False, True]
@@ -127,9 +127,9 @@ def test_a_check_that_is_never_content(monkeypatch):
     monkeypatch.setattr(switches, "_MAX_ROUNDS", 3)
     part = LinearConstraint(np.array([[1.0, 0.0]]), 0.0, 1.0)
     with pytest.raises(PreferenceError, match="too close to call"):
-        cheapest_switches(np.array([1.0]), 1, [part], lambda given_up: [0])
+        cheapest_switches(np.array([1.0]), 1, [part], lambda given_up: [[0]])
 
 
 def test_nothing_helps():
     part = LinearConstraint(np.array([[1.0, 0.0]]), -2.0, -1.0)
-    assert cheapest_switches(np.array([1.0]), 1, [part], lambda given_up: None) is None
+    assert cheapest_switches(np.array([1.0]), 1, [part], lambda given_up: []) is None

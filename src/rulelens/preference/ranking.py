@@ -182,8 +182,11 @@ def build_result(
     statements: Sequence[Statement],
     notes: Sequence[str] = (),
     scores: FloatArray | None = None,
+    rounding: float = TIE,
 ) -> PreferenceResult:
     """Score and rank all alternatives with `weights`.
+
+    `rounding` is the part of the largest term below which a difference of scores is none.
 
     `scores` takes the place of values·weights for the order only where a method ranks by
     something else.
@@ -194,7 +197,7 @@ def build_result(
     terms = values * weights if scores is None else utility
     order, tied = rank_order(
         utility if values is criteria.values or scores is not None else values @ weights,
-        size=float(np.abs(terms).max(initial=0.0)) or 1.0,
+        size=(float(np.abs(terms).max(initial=0.0)) or 1.0) * (rounding / TIE),
     )
     ties = tuple(tuple(ids[i] for i in group) for group in tied)
     said = list(notes)

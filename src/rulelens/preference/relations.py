@@ -336,11 +336,11 @@ def _fewest_violated(rows: FloatArray, polytope: Polytope, margin: float) -> int
 
 def _clash(
     rows: FloatArray, let_go: BoolArray, polytope: Polytope, margin: float
-) -> list[int] | None:
-    """Rows kept that cannot all be ≥ 0 where the margin is kept, or None if they can."""
+) -> list[list[int]]:
+    """Sets of rows kept that cannot all be ≥ 0 where the margin is kept; none if they can."""
     kept = np.flatnonzero(~let_go)
     if len(kept) == 0:
-        return None
+        return []
     closed = np.vstack([polytope.strict, polytope.weak])
     limits = np.r_[np.full(len(polytope.strict), -margin), np.zeros(len(polytope.weak))]
     wanted = scaled(rows[kept])
@@ -365,9 +365,9 @@ def _clash(
     )
     if best is None or best.value >= -TOLERANCE:
         # None: the margin itself is at the edge of what the solver can tell, and it was kept.
-        return None
+        return []
     pressed = np.flatnonzero(best.upper_duals[: len(kept)] > TOLERANCE)
-    return [int(i) for i in kept[pressed]] or [int(i) for i in kept]
+    return [(kept[pressed] if len(pressed) else kept).tolist()]
 
 
 def is_stated(constraints: Sequence[Constraint], better: Hashable, worse: Hashable) -> bool:

@@ -16,7 +16,6 @@ from rulelens.preference.switches import cheapest_switches
 from rulelens.preference.table import BoolArray
 
 _SCALE = 100.0
-_MARGIN = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,6 @@ class Repair:
 def smallest_repair(constraints: Sequence[Constraint], n_weights: int) -> Repair:
     """Fewest elementary statements to withdraw, newer ones first where the number is equal.
 
-    Strict statements that stay hold by at least 1e-5 of their largest difference.
-
     Raises
     ------
     PreferenceError
@@ -82,25 +79,27 @@ def smallest_repair(constraints: Sequence[Constraint], n_weights: int) -> Repair
     rows = np.array([c.row for c in constraints])
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1.0)
-    strict = np.array([c.kind == "strict" for c in constraints])
     equal = np.array([c.kind == "equal" for c in constraints])
-    need = np.where(strict, _MARGIN * _SCALE, 0.0)
     # A withdrawn statement may be violated by as much as its row can be on the simplex.
-    give = np.diag(need - rows.min(axis=1, initial=0.0) * _SCALE)
+    give = np.diag(-rows.min(axis=1, initial=0.0) * _SCALE)
     take = np.diag(np.maximum(rows.max(axis=1), 0.0) * _SCALE)
     parts = [
         LinearConstraint(np.r_[np.ones(n_weights), np.zeros(n)][None], _SCALE, _SCALE),
-        LinearConstraint(np.hstack([rows, give]), need, np.inf),
+        LinearConstraint(np.hstack([rows, give]), 0.0, np.inf),
     ]
     if equal.any():
         parts.append(LinearConstraint(np.hstack([rows, -take])[equal], -np.inf, 0.0))
 
-    def clash(withdrawn: BoolArray) -> list[int] | None:
-        kept = np.flatnonzero(~withdrawn)
-        blamed = blame([constraints[i] for i in kept.tolist()], n_weights)
-        return None if blamed is None else [int(kept[i]) for i in blamed]
+    # The program takes strict statements for weak ones: a margin that is large enough for the
+    # solver may be larger than any that the statements leave. What is strict is checked apart.
+    def clashes(withdrawn: BoolArray) -> list[list[int]]:
+        kept, cores = np.flatnonzero(~withdrawn).tolist(), []
+        while (blamed := blame([constraints[i] for i in kept], n_weights)) is not None:
+            cores.append([kept[i] for i in blamed])
+            kept = [i for i in kept if i not in cores[-1]]
+        return cores
 
-    found = cheapest_switches(1.0 - 1e-3 * np.arange(n) / n, n_weights, parts, clash)
+    found = cheapest_switches(1.0 - 1e-3 * np.arange(n) / n, n_weights, parts, clashes)
     if found is None:  # pragma: no cover - withdrawing all is always possible
         raise PreferenceError("The smallest repair was not found. Withdraw what conflict() names.")
     withdrawn = np.flatnonzero(found).tolist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.compatible_weights import CompatibleWeights, Prior
-from rulelens.preference.ranking import PreferenceResult, build_result, checked_k
+from rulelens.preference.ranking import TIE, PreferenceResult, build_result, checked_k
 from rulelens.preference.table import Criteria, FloatArray, sizes_differ, without_offsets
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class PreferenceSession(CompatibleWeights):
     def _ranked(
         self, weights: FloatArray, *, method: str, k: int, notes: Sequence[str]
     ) -> PreferenceResult:
-        strict = self.polytope().strict
+        strict, equal = self.polytope().strict, self.polytope().equal
         return build_result(
             self._criteria,
             weights,
@@ -154,6 +154,8 @@ class PreferenceSession(CompatibleWeights):
             reference=self.reference,
             statements=self._statements,
             notes=notes,
+            # Weights obey a tie that was stated up to the rounding of a null space.
+            rounding=100 * TIE if len(equal) else TIE,
         )
 
     def _finish(self, result: PreferenceResult) -> PreferenceResult:

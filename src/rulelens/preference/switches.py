@@ -22,9 +22,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from rulelens.errors import PreferenceError
 from rulelens.preference.table import BoolArray, FloatArray
 
-Check: TypeAlias = Callable[[BoolArray], Sequence[int] | None]
+Check: TypeAlias = Callable[[BoolArray], Sequence[Sequence[int]]]
 
-_MAX_ROUNDS = 60
+_MAX_ROUNDS = 500
 _STRAY = b"HighsMipSolverData::"
 _ONE_AT_A_TIME = Lock()
 
@@ -43,8 +43,8 @@ def cheapest_switches(
     parts : sequence of LinearConstraint
         On the weights and the switches.
     check : callable
-        Given which conditions are given up, None if the others can hold together, else positions
-        of some of the others that cannot.
+        Given which conditions are given up, sets of positions among the others that cannot hold
+        together; none if they all can.
 
     Returns
     -------
@@ -72,12 +72,13 @@ def cheapest_switches(
         if found.x is None:
             break
         given_up = np.asarray(found.x[n_weights:] > 0.5)
-        clash = check(given_up)
-        if clash is None:
+        clashes = check(given_up)
+        if not clashes:
             return given_up
-        one_of_them = np.zeros(n_weights + n)
-        one_of_them[n_weights + np.asarray(clash)] = 1.0
-        told.append(LinearConstraint(one_of_them[None], 1.0, np.inf))
+        one_of_each = np.zeros((len(clashes), n_weights + n))
+        for row, clash in zip(one_of_each, clashes, strict=True):
+            row[n_weights + np.asarray(clash)] = 1.0
+        told.append(LinearConstraint(one_of_each, 1.0, np.inf))
     raise PreferenceError(
         "The mixed-integer program was not solved: it is too close to call in floating point. "
         "Withdraw a statement, or ask with a larger margin."
