@@ -133,3 +133,12 @@ def test_a_check_that_is_never_content(monkeypatch):
 def test_nothing_helps():
     part = LinearConstraint(np.array([[1.0, 0.0]]), -2.0, -1.0)
     assert cheapest_switches(np.array([1.0]), 1, [part], lambda given_up: []) is None
+
+
+def test_a_program_that_takes_too_long_is_refused(monkeypatch):
+    """Eighty statements of which a quarter was wrong kept the repair busy for minutes."""
+    monkeypatch.setattr(switches, "_MAX_SECONDS", 0)
+    session, order = some_session(0, sizes=False)
+    session.prefer(order[-1], order[0])
+    with pytest.raises(PreferenceError, match="not solved within 0 s"):
+        session.repair()

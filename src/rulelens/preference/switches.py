@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Lock
+from time import monotonic
 from typing import TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from rulelens.preference.table import BoolArray, FloatArray
 Check: TypeAlias = Callable[[BoolArray], Sequence[Sequence[int]]]
 
 _MAX_ROUNDS = 500
+_MAX_SECONDS = 60
 _STRAY = b"HighsMipSolverData::"
 _ONE_AT_A_TIME = Lock()
 
@@ -54,10 +56,10 @@ def cheapest_switches(
     Raises
     ------
     PreferenceError
-        The solver gave up.
+        The solver gave up, or took longer than a minute.
     """
     n = len(costs)
-    told = list(parts)
+    told, end = list(parts), monotonic() + _MAX_SECONDS
     for _ in range(_MAX_ROUNDS):
         with without_stray_lines():
             found = milp(
@@ -65,10 +67,16 @@ def cheapest_switches(
                 constraints=told,
                 integrality=np.r_[np.zeros(n_weights), np.ones(n)],
                 bounds=Bounds(0.0, np.r_[np.full(n_weights, np.inf), np.ones(n)]),
-                options={"mip_rel_gap": 0.0},
+                options={"mip_rel_gap": 0.0, "time_limit": max(end - monotonic(), 0.0)},
             )
         if found.status == 2:
             return None
+        if found.status == 1:
+            raise PreferenceError(
+                f"The mixed-integer program was not solved within {_MAX_SECONDS} s: too much is to "
+                "be given up at once. Withdraw what conflict() names, statement by statement, or "
+                "ask about fewer alternatives."
+            )
         if found.x is None:
             break
         given_up = np.asarray(found.x[n_weights:] > 0.5)
