@@ -97,16 +97,29 @@ def cba(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[np.ndarray,
 
 
 def ripper(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, float]:
-    """RIPPER of the package wittgenstein, for the rarer of two classes; needs the extra `rules`."""
+    """RIPPER of the package wittgenstein, which learns two classes; needs the extra `rules`.
+
+    As in Cohen (1995), rules are learned for the rarest class against all others, then for the
+    next among the rows that are left, and the most frequent class is the default.
+    """
     import pandas as pd
     import wittgenstein
 
     names = [f"x{j}" for j in range(train.shape[1])]
     a, b = (pd.DataFrame(part, columns=names).astype(str) for part in (train, test))
-    rare = int(np.bincount(y, minlength=2).argmin())
-    model = wittgenstein.RIPPER(random_state=0)
-    model.fit(a.assign(outcome=y), class_feat="outcome", pos_class=rare)
-    hit = np.asarray(model.predict(b), dtype=bool)
-    lengths = [len(r.conds) for r in model.ruleset_.rules]
-    mean = float(np.mean(lengths)) if lengths else 0.0
-    return np.where(hit, rare, 1 - rare), mean
+    counts = np.bincount(y)
+    *rarer, default = [c for c in np.argsort(counts, kind="stable").tolist() if counts[c]]
+    answer, lengths = np.full(len(test), default), []
+    left, open_ = np.ones(len(y), dtype=bool), np.ones(len(test), dtype=bool)
+    for c in rarer:
+        mine = y[left] == c
+        if not mine.any() or mine.all():
+            continue
+        model = wittgenstein.RIPPER(random_state=0)
+        model.fit(a[left].assign(outcome=mine), class_feat="outcome", pos_class=True)
+        hit = open_ & np.asarray(model.predict(b), dtype=bool)
+        answer[hit] = c
+        open_ &= ~hit
+        left[left] = ~np.asarray(model.predict(a[left]), dtype=bool)
+        lengths += [len(r.conds) for r in model.ruleset_.rules]
+    return answer, float(np.mean(lengths)) if lengths else 0.0
