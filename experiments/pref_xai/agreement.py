@@ -10,6 +10,7 @@ from tables import Case
 from rulelens.preference.acceptability import best_positions, outlook
 from rulelens.preference.criteria import FloatArray
 from rulelens.preference.hit_and_run import sample_weights
+from rulelens.preference.max_epsilon import max_epsilon
 from rulelens.preference.metrics import discovery, jaccard, kendall_tau_a, top_regret
 from rulelens.preference.plackett_luce import sample_noisy
 from rulelens.preference.polytope import cube_interior
@@ -145,8 +146,6 @@ def one_noisy_person(case: Case, user: int, size: int = 10) -> list[dict[str, An
 
 
 def _paper_program(session: PreferenceSession) -> FloatArray:
-    from rulelens.preference.max_epsilon import max_epsilon
-
     found = max_epsilon(session.polytope())
     assert found is not None
     return found[0]
