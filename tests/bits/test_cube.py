@@ -116,9 +116,10 @@ def test_rows_that_were_never_counted_cannot_be_forgotten():
 
 
 def test_other_shapes_do_not_join():
-    cube = Cube.count(np.array([[0]]), [2], np.array([0]), 1, max_length=1)
-    for sizes, k, length in (([3], 1, 1), ([2], 2, 1), ([2], 1, 2)):
-        other = Cube.count(np.array([[0]]), sizes, np.array([0]), k, max_length=length)
+    row, y = np.array([[0, 0]]), np.array([0])
+    cube = Cube.count(row, [2, 2], y, 1, max_length=1)
+    for sizes, k, length in (([3, 2], 1, 1), ([2, 2], 2, 1), ([2, 2], 1, 2)):
+        other = Cube.count(row, sizes, y, k, max_length=length)
         with pytest.raises(TableError, match="same items"):
             cube.plus(other)
 

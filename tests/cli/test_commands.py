@@ -504,6 +504,32 @@ def test_predict_gives_every_row_a_class_and_its_rule(capsys, data, table, tmp_p
     assert len(json.loads(out)["rows"]) == 25
     code, _, _ = run(capsys, "predict", str(data), "--target", "ill", "--out", str(data))
     assert code == 2
+    # The messages once named --max-length and --bins, which are other options, or none.
+    for option, value in (("--pic-length", "0"), ("--pic-bins", "1"), ("--alpha", "2")):
+        code, _, err = run(capsys, "predict", str(data), "--target", "ill", option, value)
+        assert code == 2
+        assert option in err
+
+
+def test_the_probability_is_that_of_the_prediction(capsys, tmp_path):
+    """A rule is chosen for recall too: the highest probability may be another class's."""
+    from rulelens.personal.fast_pic import FastPIC
+
+    table = pd.DataFrame(
+        {"c": ["p"] * 20 + ["q"] * 40, "ill": ["yes"] * 9 + ["no"] * 31 + ["so"] * 20}
+    )
+    train, new = tmp_path / "t.csv", tmp_path / "n.csv"
+    table.to_csv(train, index=False)
+    pd.DataFrame({"c": ["p", "q"]}).to_csv(new, index=False)
+    args = ["predict", str(train), "--target", "ill", "--new", str(new), "--alpha", "0.3"]
+    code, out, err = run(capsys, *args)
+    assert code == 0, err
+    frame = pd.read_csv(io.StringIO(out))
+    model = FastPIC(3, 0.3).fit(table[["c"]], table["ill"])
+    shares = model.predict_proba(pd.DataFrame({"c": ["p", "q"]}))
+    place = [model.classes_.tolist().index(c) for c in frame["prediction"]]
+    assert shares.argmax(axis=1).tolist() != place
+    assert np.allclose(frame["probability"], shares[[0, 1], place])
 
 
 def test_undefined_measures_go_last(capsys, tmp_path):

@@ -58,6 +58,31 @@ def test_huge_ranges():
     assert len(equal_width_cuts(np.array([-1.7e308, 1.7e308]), 3)) >= 1
 
 
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(1, 4),
+    st.sampled_from([2, 7, 100]),
+)
+def test_neighbouring_doubles(low, steps, n_bins):
+    """The mean of two neighbouring doubles is rounded past the end: an IndexError."""
+    x = [low]
+    for _ in range(steps):
+        x.append(math.nextafter(x[-1], math.inf))
+    if math.isinf(x[-1]):
+        return
+    cuts = equal_width_cuts(np.array(x), n_bins)
+    assert len(cuts) <= n_bins - 1
+    assert ((cuts > x[0]) & (cuts <= x[-1])).all()
+    assert (cuts[1:] > cuts[:-1]).all()
+
+
+def test_a_mean_rounded_past_the_end():
+    low = 0.1
+    for _ in range(2000):
+        low = math.nextafter(low * 1.003, math.inf)
+        assert len(equal_width_cuts(np.array([low, math.nextafter(low, 1e9)]), 100)) == 1
+
+
 # ---------------------------------------------------------------------- MDLP
 def entropy(labels):
     _, counts = np.unique(labels, return_counts=True)

@@ -64,7 +64,7 @@ def brute(X, y, row, classes, *, max_length, alpha, min_count, class_weight):
         for j, name in enumerate(X)
         if isinstance(row[name], str)
         and row[name] in set(X[name].dropna())
-        and X[name].nunique() > 1
+        and (X[name].nunique() > 1 or X[name].isna().any())
     ]
     found, order = [], 0
     for size in range(1, max_length + 1):
@@ -404,7 +404,7 @@ def test_a_row_without_any_known_item_says_so():
         frame = result.to_frame()
         assert frame.loc[0, "rule"] == "TRUE"
         assert frame.loc[0, "outcome"] == "no"
-        assert frame.loc[0, "reason"].startswith("no training row shares")
+        assert frame.loc[0, "reason"].startswith("this row has no item")
         assert np.isnan(frame.loc[0, "score"])
         assert (frame.loc[0, "tp"], frame.loc[0, "fp"]) == (2, 1)
         assert result.to_dict()["entries"][0]["score"] is None

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.errors import OptionError, TableError
+from rulelens.errors import OptionError, SizeError, TableError
 
 Counts: TypeAlias = NDArray[Any]
 """int64, or float64 where rows have weights."""
@@ -37,11 +37,15 @@ class CubeShape:
     sizes : tuple of int
         Number of items of each feature; 0 for a feature that is left out.
     max_length : int
-        Longest set.
+        Longest set; no more than the features that have items.
     """
 
     sizes: tuple[int, ...]
     max_length: int
+
+    def __post_init__(self) -> None:
+        longest = max(1, min(self.max_length, len(self.features)))
+        object.__setattr__(self, "max_length", longest)
 
     @property
     def features(self) -> list[int]:
@@ -63,6 +67,11 @@ class CubeShape:
     def walk(self) -> list[int]:
         """Positions of the sets in an order in which each follows soon after its prefix."""
         return sorted(range(len(self.subsets)), key=self.subsets.__getitem__)
+
+    def can_be_numbered(self, n_classes: int) -> bool:
+        """Whether each class and cell of a set can have a number of 64 bits."""
+        largest = sorted(self.sizes, reverse=True)[: self.max_length]
+        return n_classes * prod(s for s in largest if s) < 1 << 62
 
     def n_subsets(self) -> int:
         """How many sets of features there are, without listing them."""
@@ -168,6 +177,12 @@ class Cube:
         if max_length < 1:
             raise OptionError(f"max_length must be at least 1, not {max_length}.")
         shape = CubeShape(tuple(int(s) for s in sizes), max_length)
+        if not shape.can_be_numbered(n_classes):
+            raise SizeError(
+                f"Sets of {shape.max_length} features with up to {max(sizes)} items each have more "
+                "cells than 64 bits can number. Use a smaller max_length, or PIC(search='exact'), "
+                "which needs no table."
+            )
         big = shape.cells > _SPARSE_FROM if sparse else np.zeros(len(shape.cells), dtype=bool)
         labels: NDArray[np.int64] = classes.astype(np.int64)
         dtype = np.dtype(np.int64 if weights is None else np.float64)
@@ -232,16 +247,11 @@ class Cube:
             Some of these rows were never counted here.
         """
         out = self._combine(other, -1)
-        # Weights that were added and taken away leave a rounding error.
-        slack = 0 if out.counts.dtype.kind == "i" else 1e-9 * max(float(self.totals.max()), 1.0)
-        if (out.totals < -slack).any() or (out.counts < -slack).any():
+        if (out.totals < 0).any() or (out.counts < 0).any():
             raise TableError(
                 "Some of the rows to forget were never counted: a count would be negative. "
                 "Forget only rows that were given to fit or partial_fit, with their labels."
             )
-        if slack:
-            out.counts[np.abs(out.counts) <= slack] = 0
-            out.totals[np.abs(out.totals) <= slack] = 0
         return out
 
     def _combine(self, other: Cube, sign: int) -> Cube:
@@ -250,29 +260,30 @@ class Cube:
                 "Two cubes can be joined only if they have the same items, classes and length: "
                 "count both with the same bins."
             )
-        totals = self.totals + sign * other.totals
+        totals = _sum(self.totals, other.totals, sign)
         same = len(self.offsets) == len(other.offsets) and all(
             a is b is None or (a is not None and b is not None and np.array_equal(a, b))
             for a, b in zip(self.keys, other.keys, strict=True)
         )
         if same:
-            counts = self.counts + sign * other.counts
+            counts = _sum(self.counts, other.counts, sign)
             return Cube(self.shape, totals, self.keys, self.offsets, counts)
         keys: list[NDArray[np.int64] | None] = []
         columns: list[Counts] = []
         for s in range(len(self.keys)):
             (k1, c1), (k2, c2) = self.columns(s), other.columns(s)
             if k1 is None or k2 is None:
-                dense = np.zeros((len(totals), int(self.shape.cells[s])), dtype=totals.dtype)
-                dense[:, slice(None) if k1 is None else k1] += c1
-                dense[:, slice(None) if k2 is None else k2] += sign * c2
+                dense = np.zeros((2, len(totals), int(self.shape.cells[s])), dtype=totals.dtype)
+                dense[0][:, slice(None) if k1 is None else k1] = c1
+                dense[1][:, slice(None) if k2 is None else k2] = c2
                 keys.append(None)
-                columns.append(dense)
+                columns.append(_sum(dense[0], dense[1], sign))
                 continue
             joined = np.union1d(k1, k2)
-            both = np.zeros((len(totals), len(joined)), dtype=totals.dtype)
-            both[:, np.searchsorted(joined, k1)] += c1
-            both[:, np.searchsorted(joined, k2)] += sign * c2
+            parts = np.zeros((2, len(totals), len(joined)), dtype=totals.dtype)
+            parts[0][:, np.searchsorted(joined, k1)] = c1
+            parts[1][:, np.searchsorted(joined, k2)] = c2
+            both = _sum(parts[0], parts[1], sign)
             keep = both.any(axis=0)
             keys.append(joined[keep])
             columns.append(both[:, keep])
@@ -310,6 +321,16 @@ class Cube:
                 place = np.minimum(np.searchsorted(keys, cell), len(keys) - 1)
                 at = np.where(keys[place] == cell, place + self.offsets[s], -1)
             yield s, at if bad is None else np.where(bad, -1, at)
+
+
+def _sum(a: Counts, b: Counts, sign: int) -> Counts:
+    """Counts of two parts together, or the first without the second."""
+    out: Counts = a + sign * b
+    if sign < 0 and out.dtype.kind == "f":
+        # Very unequal weights that were added and taken away leave a rounding error. It is
+        # judged by the cell's own counts: light rows of other cells are not taken for one.
+        out[np.abs(out) <= 2.0**-40 * b] = 0
+    return out
 
 
 def _codes_of_subsets(

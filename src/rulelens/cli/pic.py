@@ -24,10 +24,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def pic_options(command: F) -> F:
     """The options of PIC."""
     options = [
-        click.option("--alpha", default=0.9, show_default=True,
+        click.option("--alpha", default=0.9, show_default=True, type=click.FloatRange(0, 1),
                      help="Weight of precision against recall, from 0 to 1."),
-        click.option("--pic-length", default=3, show_default=True, help="Longest personal rule."),
-        click.option("--pic-bins", default=3, show_default=True,
+        click.option("--pic-length", default=3, show_default=True, type=click.IntRange(min=1),
+                     help="Longest personal rule."),
+        click.option("--pic-bins", default=3, show_default=True, type=click.IntRange(min=2),
                      help="Bins of equal width of a numeric feature."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -83,7 +84,7 @@ def explain_row(classifier: FastPIC | PIC, row: pd.DataFrame) -> tuple[dict[str,
         rule = own.rules[int(own.index[entry])]
         lines.append(f"{head}: {rule}")
         if own.is_fallback[entry]:
-            lines.append("     no training row shares an item: the most frequent class is given")
+            lines.append(f"     {own.reasons[entry]}")
             continue
         lines.append(
             f"     score {own.score[entry]:.3f}, covers "

@@ -49,6 +49,8 @@ def command(
 
     Example: rulelens predict train.csv --target class --new new.csv --out predictions.csv
     """
+    import numpy as np
+
     from rulelens.files import check_writable, write_text
 
     if target is None:
@@ -81,7 +83,9 @@ def command(
         found = classifier.explain(rows)
         frame = found.to_frame()
         frame["row"] = rows.index.to_numpy()[frame["row"].to_numpy()]
-        probability = classifier.predict_proba(rows).max(axis=1)
+        # A rule is chosen for recall too: the most probable class may be another.
+        outcome = found.rules.outcome[found.best]
+        probability = classifier.predict_proba(rows)[np.arange(len(rows)), outcome]
         frame = frame.drop(columns="rank").rename(columns={"outcome": "prediction"})
         frame.insert(2, "probability", probability)
     order = ["row", "prediction", *(c for c in frame.columns if c not in ("row", "prediction"))]

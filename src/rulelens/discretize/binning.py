@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.discretize.cuts import Binning, quantile_cuts
+from rulelens.discretize.cuts import Binning, partly, quantile_cuts
 from rulelens.discretize.equal_width import equal_width_cuts
 from rulelens.discretize.incremental import incremental_cuts
 from rulelens.discretize.mdlp import mdlp_cuts
@@ -69,13 +69,16 @@ def learn_binning(
             cells = np.unique(np.stack(others), axis=1, return_inverse=True)[1].reshape(-1)
         found = incremental_cuts([columns[j] for j in numeric], labels.codes, cells=cells)
         cuts = dict(zip(numeric, found, strict=True))
-    gaps = [
-        missing_items and bool((np.isnan(c) if f.is_numeric else c < 0).any())
+    missing = [
+        np.isnan(c) if f.is_numeric else c < 0
         for f, c in zip(table.schema, table.columns, strict=True)
     ]
     none = np.zeros(0)
     return Binning(
-        table.schema, tuple(cuts.get(j, none) for j in range(len(table.schema))), tuple(gaps)
+        table.schema,
+        tuple(cuts.get(j, none) for j in range(len(table.schema))),
+        tuple(missing_items and bool(m.any()) for m in missing),
+        tuple(not missing_items and partly(m) for m in missing),
     )
 
 

@@ -85,8 +85,9 @@ class Binning:
     """How each feature of a table is cut into items, learned from training rows.
 
     The items of a numeric feature are its bins; of any other, its levels; where training
-    rows had missing values, "missing" is one item more. A feature with a single item has
-    none: it tells no row from another.
+    rows had missing values, "missing" may be one item more. A feature with a single item has
+    none, since it tells no row from another; but where some training rows lacked the value,
+    the single item does.
 
     Parameters
     ----------
@@ -95,11 +96,14 @@ class Binning:
         Cut points of each numeric feature; empty for the others.
     has_missing : tuple of bool
         Whether "missing" is an item.
+    some_lack : tuple of bool, optional
+        Whether some training rows, but not all, lacked the value though "missing" is no item.
     """
 
     schema: Schema
     cuts: tuple[NDArray[np.float64], ...]
     has_missing: tuple[bool, ...]
+    some_lack: tuple[bool, ...] = ()
 
     @classmethod
     def quantiles(cls, table: Table, n_bins: int | Sequence[int] = 4) -> Binning:
@@ -118,7 +122,7 @@ class Binning:
         for feature, column, bins in zip(table.schema, table.columns, counts, strict=True):
             if not feature.is_numeric:
                 cuts.append(np.zeros(0))
-                gaps.append(_partly(column < 0))
+                gaps.append(partly(column < 0))
                 continue
             infinite = np.flatnonzero(np.isinf(column))
             if len(infinite):
@@ -127,16 +131,19 @@ class Binning:
                     f"of them row {infinite[0]}. Replace these values, or make them missing."
                 )
             cuts.append(quantile_cuts(np.asarray(column, dtype=np.float64), bins))
-            gaps.append(_partly(np.isnan(column)))
+            gaps.append(partly(np.isnan(column)))
         return cls(table.schema, tuple(cuts), tuple(gaps))
 
     @cached_property
     def sizes(self) -> list[int]:
         """Number of items of each feature; 0 for a feature that tells no row from another."""
         out = []
-        for feature, cuts, gap in zip(self.schema, self.cuts, self.has_missing, strict=True):
+        some_lack = self.some_lack or (False,) * len(self.cuts)
+        for feature, cuts, gap, lack in zip(
+            self.schema, self.cuts, self.has_missing, some_lack, strict=True
+        ):
             n = (len(cuts) + 1 if feature.is_numeric else len(feature.levels)) + gap
-            out.append(n if n > 1 else 0)
+            out.append(n if n > 1 or lack else 0)
         return out
 
     def codes(self, table: Table) -> NDArray[np.int32]:
@@ -173,6 +180,6 @@ class Binning:
         return Interval(low, high, low_closed=True, high_closed=False)
 
 
-def _partly(missing: NDArray[np.bool_]) -> bool:
+def partly(missing: NDArray[np.bool_]) -> bool:
     """Whether some rows miss the value and some do not: only then does it tell rows apart."""
     return bool(missing.any() and not missing.all())

@@ -38,6 +38,8 @@ def equal_width_cuts(values: NDArray[np.float64], n_bins: int) -> NDArray[np.flo
     # Weighted means of the two ends cannot overflow, even at 1e308.
     share = np.arange(1, n_bins) / n_bins
     edges = np.unique(distinct[0] * (1 - share) + distinct[-1] * share)
+    # Between neighbouring doubles the mean may be rounded past the end.
+    edges = np.unique(np.minimum(edges, distinct[-1]))
     upper = np.searchsorted(distinct, edges, side="left")
     cuts = [
         shortest_near(float(e), float(distinct[i - 1]), float(distinct[i]), True)

@@ -25,7 +25,8 @@ def incremental_cuts(
     Parameters
     ----------
     columns : sequence of float64 arrays, each of shape (n_rows,)
-        Numeric features. A missing value (NaN) lies on no side: it is never separated.
+        Numeric features. A missing value (NaN) lies on no side of a cut. Once a feature is cut,
+        rows that lack it have no item of it, and are compared with one another only.
     classes : array of int, shape (n_rows,)
     cells : array of int, shape (n_rows,), optional
         Rows with different numbers are apart already, by features that need no cuts.

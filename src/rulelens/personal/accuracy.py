@@ -25,7 +25,8 @@ class Yardstick:
         Factor by which the rows of each class count in the precision: priors other than
         those of the training rows. Recall is within a class and does not change.
     min_count : int
-        Least number of covered rows of the rule's class.
+        Least number of covered rows of the rule's class. Where rows have weights, the least sum
+        of weights; 1 asks for any covered row, however light.
     among : array of bool, shape (n_classes,), or None
         The classes that rules may speak for; None for all.
     """
@@ -62,8 +63,8 @@ class Yardstick:
             if self.among is not None and not self.among[c]:
                 continue
             accuracy = self.alpha * (weighted[c] / covered)
-            accuracy += (1 - self.alpha) * (counts[c] / max(float(self.totals[c]), 1e-300))
-            accuracy[(counts[c] < self.min_count) | (counts[c] <= 0)] = -1.0
+            accuracy += (1 - self.alpha) * (counts[c] / (float(self.totals[c]) or 1.0))
+            accuracy[~self._suffices(counts[c])] = -1.0
             better = (accuracy > best) | ((accuracy == best) & (counts[c] > tp) & (best >= 0))
             outcome[better], best[better], tp[better] = c, accuracy[better], counts[c][better]
         return outcome, best, tp
@@ -85,10 +86,14 @@ class Yardstick:
         for c in range(len(counts)):
             if self.among is not None and not self.among[c]:
                 continue
-            most = self.alpha + (1 - self.alpha) * (counts[c] / max(float(self.totals[c]), 1e-300))
-            alive = (counts[c] >= self.min_count) & (counts[c] > 0)
-            np.maximum(out, np.where(alive, most, -1.0), out=out)
+            most = self.alpha + (1 - self.alpha) * (counts[c] / (float(self.totals[c]) or 1.0))
+            np.maximum(out, np.where(self._suffices(counts[c]), most, -1.0), out=out)
         return out
+
+    def _suffices(self, covered: NDArray[Any]) -> NDArray[np.bool_]:
+        # Weights may all be below 1, as those that sum to 1: a row is a row.
+        enough: NDArray[np.bool_] = covered > 0
+        return enough if self.min_count <= 1 else enough & (covered >= self.min_count)
 
 
 def is_needless(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -56,7 +56,11 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = column_or_1d(np.asarray(y), warn=True)
         if labels.dtype.kind == "f":
             assert_all_finite(labels, input_name="y", estimator_name=type(self).__name__)
-        check_classification_targets(labels)
+        if labels.dtype.kind == "O":
+            # Columns of objects, as pandas gives them: text, numbers or both, and missing labels.
+            _check_objects(labels)
+        else:
+            check_classification_targets(labels)
         if len(labels) != table.n_rows:
             raise TableError(
                 f"Found input variables with inconsistent numbers of samples: "
@@ -71,10 +75,15 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TableError("Negative values in data passed to `sample_weight`. Weights are >= 0.")
         if not weights.any():
             raise TableError("Sample weights must contain at least one non-zero number.")
+        if weights.max() > 1e300 / len(weights):
+            raise TableError(
+                f"The sum of the weights may be too large for a number (one is {weights.max()!r}). "
+                "Only their ratios matter: divide them by their mean."
+            )
         keep = np.flatnonzero(weights > 0)
         table = table.take(keep)
         if reset and len(keep) < len(weights):
-            table = _with_levels_in_use(table)
+            table = with_levels_in_use(table)
         return table, read_labels(labels[keep]), _exactly_summable(weights[keep])
 
     def _codes(self, X: object) -> NDArray[np.int32]:
@@ -91,9 +100,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Bins and classes, from training rows only."""
         self._check_options()
         self.schema_ = table.schema
-        self.classes_ = np.array(labels.classes)
-        if len({type(c) for c in labels.classes}) > 1:
-            self.classes_ = np.array(labels.classes, dtype=object)
+        self.classes_ = class_array(labels.classes)
         self.binning_ = learn_binning(table, labels, method=self.discretizer, n_bins=self.n_bins)
 
     def _check_options(self) -> None:
@@ -203,7 +210,12 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _records(self, choice: Choice, codes: NDArray[np.integer]) -> PersonalRules:
         classes: list[Level] = self.classes_.tolist()
-        return personal_rules(choice, codes, self.binning_, classes, self.class_counts_)
+        return personal_rules(
+            choice, codes, self.binning_, classes, self.class_counts_, min_count=self._least()
+        )
+
+    def _least(self) -> float:
+        return float(self.min_count)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -211,6 +223,12 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def class_array(classes: Sequence[Level]) -> NDArray[Any]:
+    """Labels as an array that keeps the type of each."""
+    one_type = len({type(c) for c in classes}) <= 1
+    return np.array(classes, dtype=None if one_type else object)
 
 
 def class_factors(
@@ -257,23 +275,36 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _check_objects(labels: NDArray[Any]) -> None:
+    """An error for missing labels, for labels of no use, and for fractions, as in regression."""
+    found = read_labels(labels)
+    if {type(c) for c in found.classes} == {float}:
+        check_classification_targets(np.array(found.classes)[found.codes])
+
+
 def _exactly_summable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights as multiples of 2**-30, at least one of them.
+    """Weights as multiples of 2**-30; those below 2**-10 with 21 binary digits.
 
-    Their sums are then exact in any order (up to a total of eight million), so that taking rows
-    away leaves what would have been without them, to the last bit.
+    Sums of like weights are then exact in any order (of weights above 2**-10 up to a total of
+    eight million), so that taking rows away leaves what would have been without them, to the
+    last bit. What a weight becomes depends on itself alone, or it could not be taken away.
     """
-    return np.maximum(np.round(weights * 2.0**30), 1.0) / 2.0**30
+    _, exponent = np.frexp(weights)
+    unit = np.maximum(np.minimum(-30, exponent - 21), exponent - 53)
+    return np.asarray(np.ldexp(np.round(np.ldexp(weights, -unit)), unit), dtype=np.float64)
 
 
-def _with_levels_in_use(table: Table) -> Table:
-    """The same rows, with the levels that occur in them only."""
+def with_levels_in_use(table: Table, rows: NDArray[np.integer] | None = None) -> Table:
+    """The same table, with only the levels that occur in it, or in some of its rows."""
     features, columns = [], []
     for f, column in zip(table.schema, table.columns, strict=True):
         if f.kind == "categorical":
-            used = np.unique(column[column >= 0]).astype(np.int64)
-            place = np.full(len(f.levels) + 1, -1, dtype=np.int32)
+            seen = column if rows is None else column[rows]
+            used = np.unique(seen[(seen >= 0) & (seen < len(f.levels))]).astype(np.int64)
+            # Other levels are unknown now; the last place, which -1 finds, is for missing.
+            place = np.full(len(f.levels) + 2, len(used), dtype=np.int32)
             place[used] = np.arange(len(used))
+            place[-1] = -1
             f = replace(f, levels=tuple(f.levels[i] for i in used.tolist()))
             column = place[column]
         features.append(f)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rulelens.bits.cube import Cube, estimate_bytes
+from rulelens.bits.cube import Cube, CubeShape, estimate_bytes
 from rulelens.discretize.binning import Method
 from rulelens.errors import OptionError, RulelensWarning, SizeError, TableError, did_you_mean
 from rulelens.frames import Labels, Table, read_labels
@@ -105,7 +105,7 @@ class FastPIC(PersonalClassifier):
 
         Raises
         ------
-        OptionError
+        SizeError
             The table of counts may take more than `memory_limit`.
         """
         table, labels, weights = self._read_training(X, y, sample_weight, reset=True)
@@ -137,7 +137,7 @@ class FastPIC(PersonalClassifier):
         if not hasattr(self, "cube_"):
             table, labels, weights = self._read_training(X, y, sample_weight, reset=True)
             if classes is not None:
-                every = read_labels(np.unique(np.asarray(classes)), what="classes")
+                every = read_labels(classes, what="classes")
                 labels = _among(labels, every)
             self._learn_items(table, labels)
             self._start(table.n_rows)
@@ -155,7 +155,7 @@ class FastPIC(PersonalClassifier):
                 RulelensWarning,
                 stacklevel=2,
             )
-        return self._keep(self.cube_.plus(self._count(table, labels, weights)))
+        return self._keep(self._grown(self._count(table, labels, weights)))
 
     def forget(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out of the counts, as if they had never been given; the bins stay.
@@ -192,7 +192,7 @@ class FastPIC(PersonalClassifier):
                 "The two classifiers have other features, bins or classes. Let both start from "
                 "one fitted classifier (copy.deepcopy), and count each part with partial_fit."
             )
-        return self._keep(self.cube_.plus(other.cube_))
+        return self._keep(self._grown(other.cube_))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier to an npz file, without training rows; see `load`."""
@@ -215,6 +215,13 @@ class FastPIC(PersonalClassifier):
                 f"Unknown storage {self.storage!r}. {did_you_mean(self.storage, STORAGES)}"
             )
         sizes, k = self.binning_.sizes, len(self.classes_)
+        if not CubeShape(tuple(sizes), self.max_length).can_be_numbered(k):
+            raise SizeError(
+                f"Counts of all sets of up to {self.max_length} conditions on {len(sizes)} "
+                "features: a set has more combinations than 64 bits can number. Use "
+                "PIC(search='exact'), which gives the same rules without a table, or a smaller "
+                "max_length."
+            )
         dense = estimate_bytes(sizes, self.max_length, k, beside=ORDER_BYTES)
         sparse = estimate_bytes(sizes, self.max_length, k, n_rows=n_rows, beside=ORDER_BYTES)
         needed = {"auto": min(dense, sparse), "dense": dense, "sparse": sparse}[self.storage]
@@ -228,6 +235,19 @@ class FastPIC(PersonalClassifier):
         self._sparse = self.storage == "sparse" or (
             self.storage == "auto" and dense > self.memory_limit
         )
+
+    def _grown(self, more: Cube) -> Cube:
+        """The counts with others added; a sparse table may outgrow the limit."""
+        cube = self.cube_.plus(more)
+        needed = cube.counts.nbytes + (8 + ORDER_BYTES) * cube.counts.shape[1]
+        if self._sparse and needed > self.memory_limit:
+            raise SizeError(
+                f"With these rows the table of counts would take {needed / 2**30:,.2f} GiB; "
+                f"memory_limit is {self.memory_limit / 2**30:,.2f} GiB. The counts are as before. "
+                "Raise memory_limit with set_params, or use PIC(search='exact'), which needs no "
+                "table."
+            )
+        return cube
 
     def _count(self, table: Table, labels: Labels, weights: NDArray[np.float64] | None) -> Cube:
         return Cube.count(

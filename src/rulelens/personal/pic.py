@@ -140,7 +140,8 @@ class PIC(PersonalClassifier):
         totals = self.class_counts_
         fallback: Found = ((), int(totals.argmax()), float("nan"), totals)
         flat = [(i, r, f) for i, row in enumerate(found) for r, f in enumerate(row or [fallback])]
-        features = np.full((len(flat), self.max_length), -1, dtype=np.int64)
+        longest = max(1, min(self.max_length, len(self.schema_)))
+        features = np.full((len(flat), longest), -1, dtype=np.int64)
         for e, (_, _, f) in enumerate(flat):
             features[e, : len(f[0])] = f[0]
         return Choice(

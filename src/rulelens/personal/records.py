@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FALLBACK = "no training row shares an item with this row: the most frequent class is given"
+NO_ITEM = (
+    "this row has no item (each value is missing, new, or the same in all training rows): the most "
+    "frequent class is given"
+)
+TOO_FEW = (
+    "no set of this row's items covers min_count training rows of one class: the most frequent "
+    "class is given"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +48,8 @@ class PersonalRules:
         alpha·precision + (1 - alpha)·recall; NaN for a fallback.
     tp, fp, fn, tn : arrays, shape (n_entries,)
         The rule's four counts on the training rows (sums of weights, if rows had weights).
+    reasons : tuple of str, one an entry
+        Why the most frequent class is given for want of a rule; "" where there is a rule.
     """
 
     rules: RuleSet
@@ -51,6 +61,7 @@ class PersonalRules:
     fp: NDArray[Any]
     fn: NDArray[Any]
     tn: NDArray[Any]
+    reasons: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.row)
@@ -115,7 +126,7 @@ class PersonalRules:
                 "fp": self.fp,
                 "fn": self.fn,
                 "tn": self.tn,
-                "reason": [FALLBACK if f else "" for f in self.is_fallback],
+                "reason": list(self.reasons),
             }
         )
 
@@ -179,6 +190,8 @@ def personal_rules(
     binning: Binning,
     classes: Sequence[Level],
     totals: NDArray[Any],
+    *,
+    min_count: float = 1,
 ) -> PersonalRules:
     """The rules that a choice stands for, each different one once.
 
@@ -191,6 +204,8 @@ def personal_rules(
     classes : sequence of labels
     totals : array, shape (n_classes,)
         Training rows of each class.
+    min_count : float
+        What a rule had to cover, for the reason why there is none.
     """
     # 1. Different rules: features, their items and the outcome.
     used = choice.features >= 0
@@ -219,6 +234,15 @@ def personal_rules(
     tp = choice.counts[entry, choice.outcome]
     fp = choice.counts.sum(axis=1) - tp
     pos = totals[choice.outcome]
+    with_items: NDArray[np.bool_] = np.asarray((codes >= 0).any(axis=1))
+    has_items = with_items[choice.row]
+    why = TOO_FEW if min_count > 1 else FALLBACK
+    reasons = tuple(
+        "" if found else (why if some else NO_ITEM)
+        for found, some in zip(
+            (~np.isnan(choice.accuracy)).tolist(), has_items.tolist(), strict=True
+        )
+    )
     return PersonalRules(
         rules,
         choice.row,
@@ -229,4 +253,5 @@ def personal_rules(
         fp,
         pos - tp,
         totals.sum() - pos - fp,
+        reasons,
     )

@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.bits.cube import Cube, CubeShape
 from rulelens.core.schema import Feature, Schema
+from rulelens.discretize.binning import Method
 from rulelens.discretize.cuts import Binning
 from rulelens.errors import FormatError, InputError, OutputError, RulelensError
-from rulelens.personal.fast_pic import FastPIC
+from rulelens.frames import read_labels
+from rulelens.personal.base import class_array
+from rulelens.personal.fast_pic import STORAGES, FastPIC
 
 FORMAT, VERSION = "rulelens.fast_pic", 1
 _ARRAYS = ("counts", "totals", "offsets", "keys", "key_sizes")
+# What zipfile, zlib, numpy and json raise for files that are not what they should be: a changed
+# byte, a shape of terabytes, brackets nested without end.
+_UNREADABLE = (
+    KeyError,
+    ValueError,
+    EOFError,
+    OSError,
+    AttributeError,
+    TypeError,
+    NotImplementedError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def save_fast_pic(classifier: FastPIC, path: str | PathLike[str]) -> None:
@@ -51,6 +72,7 @@ def save_fast_pic(classifier: FastPIC, path: str | PathLike[str]) -> None:
         "classes": classifier.classes_.tolist(),
         "names": [str(n) for n in getattr(classifier, "feature_names_in_", [])] or None,
         "sparse": classifier._sparse,
+        "some_lack": list(classifier.binning_.some_lack),
     }
     none = np.zeros(0, dtype=np.int64)
     arrays = {
@@ -81,13 +103,11 @@ def load_fast_pic(path: str | PathLike[str]) -> FastPIC:
         It is not such a file, or its parts do not fit together.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            header = json.loads(bytes(file["header"]).decode())
-            arrays = {name: file[name] for name in _ARRAYS}
+        # numpy leaves a file open that it cannot make out.
+        with Path(path).open("rb") as raw:
+            header, arrays = _parts(raw, path)
     except OSError as e:
         raise InputError(f"Cannot read {path}: {e.strerror or e}.") from None
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as e:
-        raise FormatError(f"{path} is not a saved FastPIC: {e}.") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{path} is not a saved FastPIC.")
     if header.get("version") != VERSION:
@@ -97,11 +117,20 @@ def load_fast_pic(path: str | PathLike[str]) -> FastPIC:
         )
     try:
         return _rebuild(header, arrays)
-    except (KeyError, IndexError, TypeError, ValueError) as e:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, MemoryError) as e:
         if isinstance(e, FormatError):
             raise
         detail = e if isinstance(e, RulelensError) else f"{type(e).__name__} {e}"
         raise FormatError(f"{path} is damaged: {detail}.") from None
+
+
+def _parts(raw: IO[bytes], path: object) -> tuple[Any, dict[str, NDArray[Any]]]:
+    try:
+        with np.load(raw, allow_pickle=False) as file:
+            header = json.loads(bytes(file["header"]).decode())
+            return header, {name: file[name] for name in _ARRAYS}
+    except _UNREADABLE as e:
+        raise FormatError(f"{path} is not a saved FastPIC, or damaged: {e}.") from None
 
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FastPIC:
@@ -110,28 +139,58 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FastPIC
         params["class_weight"] = dict(params["class_weight"])
     model = FastPIC(**params)
     model._check_options()
+    _demand(model.storage in STORAGES and model.discretizer in get_args(Method), "known options")
+    _demand(_is_count(model.memory_limit) and _is_count(model.n_bins), "options as numbers")
+    _demand(all(isinstance(f["levels"], list) for f in header["features"]), "lists of levels")
+    _demand(all(isinstance(f["unit"], str | None) for f in header["features"]), "units as text")
     features = [
         Feature(f["name"], f["kind"], tuple(f["levels"]), f["unit"]) for f in header["features"]
     ]
     model.schema_ = Schema(features)
     cuts = tuple(np.array(c, dtype=np.float64) for c in header["cuts"])
     _demand(len(cuts) == len(features), "one list of cuts a feature")
-    _demand(all((np.diff(c) > 0).all() for c in cuts), "increasing cuts")
-    model.binning_ = Binning(model.schema_, cuts, (False,) * len(features))
+    _demand(
+        all(c.ndim == 1 and np.isfinite(c).all() and (c[1:] > c[:-1]).all() for c in cuts),
+        "increasing cuts",
+    )
+    _demand(
+        not any(len(c) for c, f in zip(cuts, features, strict=True) if not f.is_numeric),
+        "cuts of numbers only",
+    )
+    lack = header.get("some_lack", [])  # files of the first release have none
+    _demand(
+        isinstance(lack, list)
+        and len(lack) in (0, len(features))
+        and all(isinstance(v, bool) for v in lack),
+        "whether each feature had missing values",
+    )
+    model.binning_ = Binning(model.schema_, cuts, (False,) * len(features), tuple(lack))
     labels = header["classes"]
-    kinds = {type(c) for c in labels}
-    model.classes_ = np.array(labels, dtype=object if len(kinds) > 1 else None)
-    model._sparse = bool(header["sparse"])
+    _demand(
+        isinstance(labels, list)
+        and len(labels) > 0
+        and all(isinstance(c, str | bool | int | float) for c in labels),
+        "a list of classes",
+    )
+    read = read_labels(labels, what="classes")
+    _demand(len(read.classes) == len(labels), "classes that differ")
+    model.classes_ = class_array(labels)
+    _demand(isinstance(header["sparse"], bool), "the form of the table")
+    model._sparse = header["sparse"]
     model.n_features_in_ = len(features)
     if header["names"] is not None:
+        _demand(header["names"] == [f.name for f in features], "the features' names")
         model.feature_names_in_ = np.array(header["names"], dtype=object)
     return model._keep(_cube(model, arrays))
 
 
 def _cube(model: FastPIC, arrays: dict[str, NDArray[Any]]) -> Cube:
     """The counts, after a look at every shape and range."""
+    # numpy gives the bytes of a part that is no array.
+    _demand(all(isinstance(a, np.ndarray) for a in arrays.values()), "arrays of counts")
     counts, totals, offsets, keys, key_sizes = (arrays[n] for n in _ARRAYS)
     shape = CubeShape(tuple(model.binning_.sizes), model.max_length)
+    _demand(shape.can_be_numbered(len(model.classes_)), "sets that 64 bits can number")
     n, k = shape.n_subsets(), len(model.classes_)
     _demand(offsets.shape == (n + 1,) and key_sizes.shape == (n,), f"{n} sets of features")
     _demand(
@@ -148,7 +207,12 @@ def _cube(model: FastPIC, arrays: dict[str, NDArray[Any]]) -> Cube:
         bool(np.isfinite(counts).all() and (counts >= 0).all() and (totals >= 0).all()),
         "counts that are not negative",
     )
+    _demand(
+        bool(np.isfinite(totals).all() and (counts <= totals[:, None] * (1 + 1e-9)).all()),
+        "no more rows with an item than there are",
+    )
     widths = np.diff(offsets)
+    _demand(bool((key_sizes >= -1).all()), "numbers of keys")
     dense = key_sizes < 0
     _demand(
         bool((widths == np.where(dense, shape.cells, key_sizes)).all()), "a count for each cell"
@@ -173,6 +237,10 @@ def _cube(model: FastPIC, arrays: dict[str, NDArray[Any]]) -> Cube:
 def _demand(holds: bool, expected: str) -> None:
     if not holds:
         raise FormatError(f"The saved FastPIC is damaged: expected {expected}.")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _plain(value: Any) -> Any:

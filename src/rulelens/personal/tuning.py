@@ -14,9 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from rulelens.bits.cube import Cube
 from rulelens.discretize.binning import Method, learn_binning
 from rulelens.errors import OptionError, did_you_mean
-from rulelens.frames import Labels
+from rulelens.frames import Labels, read_labels
 from rulelens.personal.accuracy import Choice, Yardstick
-from rulelens.personal.base import ClassWeight, PersonalClassifier, class_factors
+from rulelens.personal.base import (
+    ClassWeight,
+    PersonalClassifier,
+    class_array,
+    class_factors,
+    with_levels_in_use,
+)
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.ranked_cube import RankedCube
 
@@ -121,7 +127,7 @@ class PICSearch(PersonalClassifier):
             if not len(getattr(self, name)):
                 raise OptionError(f"{name} is empty. Give at least one value to try.")
         table, labels, weights = self._read_training(X, y, sample_weight, reset=True)
-        self.schema_, self.classes_ = table.schema, np.array(labels.classes)
+        self.schema_, self.classes_ = table.schema, class_array(labels.classes)
         # 1. One column of scores a fold; one row a combination.
         cuts = self._ways_to_cut()
         options: list[dict[str, Any]] = [
@@ -137,27 +143,32 @@ class PICSearch(PersonalClassifier):
         ]
         for o in options:
             FastPIC(**o, smoothing=self.smoothing)._check_options()
-        splitter = check_cv(self.cv, np.asarray(y), classifier=True)
+        target = np.asarray(y)
+        if target.dtype.kind == "O":
+            target = read_labels(target).codes
+        splitter = check_cv(self.cv, target, classifier=True)
         # Folds are of the rows as given; rows of weight 0 have no place in the table.
         used = np.arange(table.n_rows)
         if sample_weight is not None:
-            given = np.broadcast_to(np.asarray(sample_weight), np.asarray(y).shape)
+            given = np.broadcast_to(np.asarray(sample_weight), target.shape)
             used = np.flatnonzero(given > 0)
-        place = np.full(len(np.asarray(y)), -1)
+        place = np.full(len(target), -1)
         place[used] = np.arange(len(used))
         scores = []
-        for fold_rows in splitter.split(np.zeros((len(place), 1)), np.asarray(y)):
+        for fold_rows in splitter.split(np.zeros((len(place), 1)), target):
             train, test = (place[r][place[r] >= 0] for r in fold_rows)
             fold: list[float] = []
+            # Levels that only the other rows have are none here, as in a fit on these rows.
+            whole = with_levels_in_use(table, train)
+            part = whole.take(train)
             for method, n_bins in cuts:
-                part = table.take(train)
                 mine = Labels(labels.classes, labels.codes[train])
                 binning = learn_binning(part, mine, method=method, n_bins=n_bins)
                 model = FastPIC(int(max(self.max_lengths)), memory_limit=self.memory_limit)
                 model.binning_, model.classes_ = binning, self.classes_
                 model._start(len(train))
                 cube = model._count(part, mine, None if weights is None else weights[train])
-                codes = binning.codes(table.take(test))
+                codes = binning.codes(whole.take(test))
                 w = None if weights is None else weights[test]
                 fold += self._judge(cube, codes, labels.codes[test], w)
             scores.append(fold)
@@ -219,6 +230,9 @@ class PICSearch(PersonalClassifier):
     def _judged(self) -> list[tuple[int, float, int, ClassWeight]]:
         """Options that one cube can judge."""
         return list(product(self._lengths(), self.alphas, self.min_counts, self.class_weights))
+
+    def _least(self) -> float:
+        return float(self.best_params_["min_count"])
 
     def _class_factors(self, totals: NDArray[Any]) -> NDArray[np.float64] | None:
         return self.best_estimator_._class_factors(totals)
