@@ -127,3 +127,28 @@ def test_records_are_plain_json():
     for r in records:
         text = json.dumps(r.to_dict(), allow_nan=False)
         assert json.loads(text)["version"] == 1
+
+
+def test_a_single_name_is_one_feature():
+    """actionable="ab" meant the features a and b."""
+    X = pd.DataFrame({"a": list("pqpq"), "b": list("pqpq"), "ab": list("ppqq")})
+    model = FastPIC(1).fit(X, [0, 1, 0, 1])
+    one = counterfactual(model, X.iloc[0], actionable="ab")
+    assert one.to_dict() == counterfactual(model, X.iloc[0], actionable=["ab"]).to_dict()
+    assert all(set(change) == {"ab"} for change in one.changes)
+
+
+@pytest.mark.parametrize("options", [{"max_changes": 1.5}, {"top": "a"}, {"max_rows": -1}])
+def test_numbers_that_are_not_whole(options):
+    X = pd.DataFrame({"a": list("pqpq")})
+    with pytest.raises(OptionError, match="whole number"):
+        counterfactual(FastPIC(1).fit(X, [0, 1, 0, 1]), X.iloc[0], **options)
+
+
+def test_a_target_of_another_type_is_unknown():
+    """True was taken for the class 1."""
+    X = pd.DataFrame({"a": list("pqpq")})
+    model = FastPIC(1).fit(X, [0, 1, 0, 1])
+    with pytest.raises(TableError, match="Unknown target True"):
+        counterfactual(model, X.iloc[0], target=True)
+    assert counterfactual(model, X.iloc[0], target=np.int64(1)).after[0] == 1

@@ -9,8 +9,9 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from rulelens.bits.cube import Cube, CubeShape
-from rulelens.errors import SizeError, TableError
+from rulelens.errors import OptionError, SizeError, TableError
 from rulelens.personal.base import _exactly_summable
+from rulelens.personal.contrast import contrast
 from rulelens.personal.fast_pic import FastPIC
 from rulelens.personal.pic import PIC
 from rulelens.personal.tuning import PICSearch
@@ -206,3 +207,44 @@ def test_levels_that_a_fold_lacks():
     r = search.cv_results_
     for length, alpha, score in zip(r["max_length"], r["alpha"], r["mean_score"], strict=True):
         assert score == pytest.approx(theirs[length, alpha], abs=1e-12)
+
+
+def test_a_fold_without_weight_is_named():
+    with pytest.raises(TableError, match="A fold has no rows with a weight"):
+        PICSearch((1,), cv=[([0, 1], [2, 3]), ([2, 3], [0, 1])]).fit(
+            SMALL, [0, 1, 0, 1], [1.0, 1.0, 0.0, 0.0]
+        )
+
+
+# ---------------------------------------------------------------------- options set later
+@pytest.mark.parametrize(
+    "changes",
+    [{"alpha": 0.1}, {"min_count": 9}, {"class_weight": {0: 5.0}}, {"max_length": 1}, {}],
+)
+def test_options_set_after_fit_mean_the_same_to_both(changes, tmp_path):
+    """PIC took new options at once, FastPIC for contrasts and probabilities only."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(0, 3, 90).astype(str), "b": rng.normal(size=90)})
+    y = rng.integers(0, 3, 90)
+    fast, slow = FastPIC().fit(X, y), PIC().fit(X, y)
+    for model in (fast, slow):
+        model.set_params(**changes)
+    pd.testing.assert_frame_equal(fast.explain(X).to_frame(), slow.explain(X).to_frame())
+    assert np.array_equal(fast.predict_proba(X), slow.predict_proba(X))
+    pd.testing.assert_frame_equal(contrast(fast, X).to_frame(), contrast(slow, X).to_frame())
+    expected = fast.explain(X).to_dict()
+    fast.partial_fit(X[:9], y[:9]).forget(X[:9], y[:9]).save(tmp_path / "m.npz")
+    assert fast.explain(X).to_dict() == FastPIC.load(tmp_path / "m.npz").explain(X).to_dict()
+    assert fast.explain(X).to_dict() == expected
+
+
+def test_a_wrong_option_set_after_fit_is_refused():
+    for make in BOTH:
+        model = make().fit(SMALL, [0, 1, 0, 1]).set_params(alpha=7)
+        with pytest.raises(OptionError, match="alpha must lie"):
+            model.predict(SMALL)
+
+
+def test_a_memory_limit_that_is_no_number():
+    with pytest.raises(OptionError, match="memory_limit is a number"):
+        FastPIC(memory_limit="1 GiB").fit(SMALL, [0, 1, 0, 1])

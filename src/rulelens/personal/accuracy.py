@@ -37,6 +37,13 @@ class Yardstick:
     min_count: int = 1
     among: NDArray[np.bool_] | None = None
 
+    def same_order(self, other: Yardstick) -> bool:
+        """Whether both order rules alike."""
+        a, b = self.class_weights, other.class_weights
+        weights = a is b or (a is not None and b is not None and np.array_equal(a, b))
+        among = self.among is None and other.among is None
+        return weights and among and (self.alpha, self.min_count) == (other.alpha, other.min_count)
+
     def best_class(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], Floats, NDArray[Any]]:
         """Best class of each set of items, its accuracy, and the rows of it that are covered.
 

@@ -38,6 +38,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     binning_: Binning
     classes_: NDArray[Any]
     class_counts_: NDArray[Any]
+    _length: int  # max_length as it was in fit; other options may be set later
 
     # ------------------------------------------------------------------ reading
     def _read(self, X: object, *, reset: bool) -> Table:
@@ -99,20 +100,21 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_items(self, table: Table, labels: Labels) -> None:
         """Bins and classes, from training rows only."""
         self._check_options()
+        self._length = int(self.max_length)
         self.schema_ = table.schema
         self.classes_ = class_array(labels.classes)
         self.binning_ = learn_binning(table, labels, method=self.discretizer, n_bins=self.n_bins)
 
     def _check_options(self) -> None:
-        if not _is_whole(self.max_length) or self.max_length < 1:
+        if not is_whole(self.max_length) or self.max_length < 1:
             raise OptionError(
                 f"max_length must be a whole number of at least 1, not {self.max_length!r}."
             )
-        if not (_is_number(self.alpha) and 0 <= self.alpha <= 1):
+        if not (is_number(self.alpha) and 0 <= self.alpha <= 1):
             raise OptionError(f"alpha must lie in [0, 1], not {self.alpha!r}.")
-        if not (_is_number(self.min_count) and self.min_count >= 1):
+        if not (is_number(self.min_count) and self.min_count >= 1):
             raise OptionError(f"min_count must be at least 1, not {self.min_count!r}.")
-        if not (_is_number(self.smoothing) and 0 <= self.smoothing < np.inf):
+        if not (is_number(self.smoothing) and 0 <= self.smoothing < np.inf):
             raise OptionError(f"smoothing must be at least 0, not {self.smoothing!r}.")
         _check_class_weight(self.class_weight)
 
@@ -130,6 +132,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return by_code[labels.codes]
 
     def _yardstick(self, totals: NDArray[Any], among: NDArray[np.bool_] | None = None) -> Yardstick:
+        self._check_options()
         return Yardstick(self.alpha, totals, self._class_factors(totals), self.min_count, among)
 
     def _class_factors(self, totals: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -201,7 +204,7 @@ class PersonalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         PersonalRules
             ``.rules`` is the set of all of them, which feature graphs and exports take.
         """
-        if not _is_whole(runners_up) or runners_up < 0:
+        if not is_whole(runners_up) or runners_up < 0:
             raise OptionError(
                 f"runners_up must be a whole number of at least 0, not {runners_up!r}."
             )
@@ -261,17 +264,19 @@ def _check_class_weight(given: ClassWeight) -> None:
     if not isinstance(given, Mapping):
         raise OptionError(f"class_weight must be None, 'balanced' or a mapping, not {given!r}.")
     for label, weight in given.items():
-        if not (_is_number(weight) and 0 < weight < np.inf):
+        if not (is_number(weight) and 0 < weight < np.inf):
             raise OptionError(
                 f"class_weight of {_plain(label)!r} must be a number above 0, not {weight!r}."
             )
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether an option is a number; True is none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether an option is a whole number; True is none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

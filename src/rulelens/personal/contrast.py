@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulelens.core.conditions import Condition
 from rulelens.core.rule import Rule
-from rulelens.core.schema import Level
+from rulelens.core.schema import Level, level_key
 from rulelens.errors import OptionError, TableError
 from rulelens.frames import encode_row, one_row
 from rulelens.personal.accuracy import Choice
-from rulelens.personal.base import PersonalClassifier
+from rulelens.personal.base import PersonalClassifier, is_whole
 from rulelens.personal.records import PersonalRules
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def counterfactual(
     row: object,
     *,
     target: Level | None = None,
-    actionable: Iterable[str] | None = None,
+    actionable: str | Iterable[str] | None = None,
     max_changes: int = 3,
     top: int = 5,
     max_rows: int = 200_000,
@@ -166,7 +166,7 @@ def counterfactual(
     row : one row: mapping, Series, table of one row or sequence
     target : label, optional
         The class wanted; by default any other than the row's own.
-    actionable : iterable of str, optional
+    actionable : str or iterable of str, optional
         Features that may change; by default all. A missing value may be given one.
     max_changes : int
         Most features changed together.
@@ -191,10 +191,14 @@ def counterfactual(
     (2, 0, 'petal length (cm) < 2.9')
     """
     check_is_fitted(classifier, "binning_")
-    if max_changes < 1 or top < 1:
-        raise OptionError("max_changes and top must be at least 1.")
+    limits = (("max_changes", max_changes, 1), ("top", top, 1), ("max_rows", max_rows, 0))
+    for name, value, least in limits:
+        if not is_whole(value) or value < least:
+            raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     binning, schema = classifier.binning_, classifier.schema_
     wanted = _class_code(classifier, target)
+    if isinstance(actionable, str):
+        actionable = [actionable]
     free = [schema.index(n) for n in (schema.names if actionable is None else actionable)]
     free = sorted({j for j in free if binning.sizes[j]})
     codes = binning.codes(encode_row(one_row(row, schema), schema))
@@ -202,7 +206,9 @@ def counterfactual(
     before = int(own.outcome[0])
     classes: list[Level] = classifier.classes_.tolist()
     if before == wanted:
-        raise OptionError(f"The row has the class {target!r} already. Choose another target.")
+        raise OptionError(
+            f"The row has the class {classes[before]!r} already. Choose another target."
+        )
     searched = 0
     for n in range(1, min(max_changes, len(free)) + 1):
         if _how_many(binning.sizes, free, n) > max_rows:
@@ -250,9 +256,11 @@ def _class_code(classifier: PersonalClassifier, target: Level | None) -> int | N
     if target is None:
         return None
     known = classifier.classes_.tolist()
-    if target not in known:
-        raise TableError(f"Unknown target {target!r}. The classes are {known!r}.")
-    return int(known.index(target))
+    plain = target.item() if isinstance(target, np.generic) else target
+    keys = [level_key(c) for c in known]
+    if not isinstance(plain, str | bool | int | float) or level_key(plain) not in keys:
+        raise TableError(f"Unknown target {plain!r}. The classes are {known!r}.")
+    return keys.index(level_key(plain))
 
 
 def _how_many(sizes: list[int], free: list[int], n: int) -> int:

@@ -15,7 +15,7 @@ from rulelens.discretize.binning import Method
 from rulelens.errors import OptionError, RulelensWarning, SizeError, TableError, did_you_mean
 from rulelens.frames import Labels, Table, read_labels
 from rulelens.personal.accuracy import Choice
-from rulelens.personal.base import ClassWeight, PersonalClassifier
+from rulelens.personal.base import ClassWeight, PersonalClassifier, is_number
 from rulelens.personal.ranked_cube import ORDER_BYTES, RankedCube
 
 STORAGES = ("auto", "dense", "sparse")
@@ -210,6 +210,8 @@ class FastPIC(PersonalClassifier):
 
     def _start(self, n_rows: int) -> None:
         """Choose how counts are stored, or refuse."""
+        if not is_number(self.memory_limit):
+            raise OptionError(f"memory_limit is a number of bytes, not {self.memory_limit!r}.")
         if self.storage not in STORAGES:
             raise OptionError(
                 f"Unknown storage {self.storage!r}. {did_you_mean(self.storage, STORAGES)}"
@@ -255,7 +257,7 @@ class FastPIC(PersonalClassifier):
             self.binning_.sizes,
             self._codes_of_labels(labels),
             len(self.classes_),
-            max_length=self.max_length,
+            max_length=self._length,
             weights=weights,
             sparse=self._sparse,
         )
@@ -273,9 +275,10 @@ class FastPIC(PersonalClassifier):
         top: int = 1,
         among: NDArray[np.bool_] | None = None,
     ) -> Choice:
-        ranked = self.ranked_
-        if among is not None:
-            ranked = RankedCube.of(self.cube_, self._yardstick(self.class_counts_, among))
+        # Options that were set since then hold, as in PIC; the counts do not depend on them.
+        ranked, yardstick = self.ranked_, self._yardstick(self.class_counts_, among)
+        if not yardstick.same_order(ranked.yardstick):
+            ranked = RankedCube.of(self.cube_, yardstick)
         return ranked.choose(codes, top=top)
 
 

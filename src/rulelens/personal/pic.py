@@ -40,7 +40,8 @@ class PIC(PersonalClassifier):
     discretizer : {"equal_width", "quantile", "mdlp", "incremental"}
         How numeric features are cut, learned from the training rows.
     min_count : int
-        Least number of covered training rows of the rule's class.
+        Least number of covered training rows of the rule's class. Where rows have weights, the
+        least sum of weights; 1 asks for any covered row, however light.
     class_weight : None, "balanced" or mapping of class to factor
         How much rows of each class count in the precision, for priors other than those of
         the training rows.
@@ -130,7 +131,7 @@ class PIC(PersonalClassifier):
         search = SEARCHES[self.search]
         different, which = np.unique(codes, axis=0, return_inverse=True)
         found = [
-            search(self.counter_, row, yardstick, max_length=self.max_length, top=top)
+            search(self.counter_, row, yardstick, max_length=self._length, top=top)
             for row in different
         ]
         return self._entries([found[i] for i in which.reshape(-1)])
@@ -140,7 +141,7 @@ class PIC(PersonalClassifier):
         totals = self.class_counts_
         fallback: Found = ((), int(totals.argmax()), float("nan"), totals)
         flat = [(i, r, f) for i, row in enumerate(found) for r, f in enumerate(row or [fallback])]
-        longest = max(1, min(self.max_length, len(self.schema_)))
+        longest = max(1, min(self._length, len(self.schema_)))
         features = np.full((len(flat), longest), -1, dtype=np.int64)
         for e, (_, _, f) in enumerate(flat):
             features[e, : len(f[0])] = f[0]

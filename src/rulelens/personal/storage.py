@@ -57,6 +57,7 @@ def save_fast_pic(classifier: FastPIC, path: str | PathLike[str]) -> None:
         The file cannot be written.
     """
     cube, params = classifier.cube_, classifier.get_params(deep=False)
+    params["max_length"] = classifier._length
     weight = params["class_weight"]
     if weight is not None and not isinstance(weight, str):
         params["class_weight"] = [[_plain(k), float(v)] for k, v in weight.items()]
@@ -139,6 +140,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FastPIC
         params["class_weight"] = dict(params["class_weight"])
     model = FastPIC(**params)
     model._check_options()
+    model._length = model.max_length
     _demand(model.storage in STORAGES and model.discretizer in get_args(Method), "known options")
     _demand(_is_count(model.memory_limit) and _is_count(model.n_bins), "options as numbers")
     _demand(all(isinstance(f["levels"], list) for f in header["features"]), "lists of levels")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulelens.bits.cube import Cube
 from rulelens.discretize.binning import Method, learn_binning
-from rulelens.errors import OptionError, did_you_mean
+from rulelens.errors import OptionError, TableError, did_you_mean
 from rulelens.frames import Labels, read_labels
 from rulelens.personal.accuracy import Choice, Yardstick
 from rulelens.personal.base import (
@@ -158,6 +158,11 @@ class PICSearch(PersonalClassifier):
         for fold_rows in splitter.split(np.zeros((len(place), 1)), target):
             train, test = (place[r][place[r] >= 0] for r in fold_rows)
             fold: list[float] = []
+            if not len(train) or not len(test):
+                raise TableError(
+                    "A fold has no rows with a weight above 0. Shuffle the rows, use fewer folds, "
+                    "or leave these rows out."
+                )
             # Levels that only the other rows have are none here, as in a fit on these rows.
             whole = with_levels_in_use(table, train)
             part = whole.take(train)
@@ -166,6 +171,7 @@ class PICSearch(PersonalClassifier):
                 binning = learn_binning(part, mine, method=method, n_bins=n_bins)
                 model = FastPIC(int(max(self.max_lengths)), memory_limit=self.memory_limit)
                 model.binning_, model.classes_ = binning, self.classes_
+                model._length = model.max_length
                 model._start(len(train))
                 cube = model._count(part, mine, None if weights is None else weights[train])
                 codes = binning.codes(whole.take(test))
