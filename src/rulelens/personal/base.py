@@ -288,14 +288,14 @@ def _check_objects(labels: NDArray[Any]) -> None:
 
 
 def _exactly_summable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights as multiples of 2**-30; those below 2**-10 with 21 binary digits.
+    """Weights with 17 to 31 binary digits: around 1, as multiples of 2**-30.
 
-    Sums of like weights are then exact in any order (of weights above 2**-10 up to a total of
-    eight million), so that taking rows away leaves what would have been without them, to the
-    last bit. What a weight becomes depends on itself alone, or it could not be taken away.
+    Sums are then exact in any order, so that taking rows away leaves what would have been
+    without them, to the last bit, as long as the total is at most 2**23 times the least weight.
+    What a weight becomes depends on itself alone, or it could not be taken away.
     """
     _, exponent = np.frexp(weights)
-    unit = np.maximum(np.minimum(-30, exponent - 21), exponent - 53)
+    unit = np.maximum(np.minimum(-30, exponent - 17), exponent - 31)
     return np.asarray(np.ldexp(np.round(np.ldexp(weights, -unit)), unit), dtype=np.float64)
 
 
