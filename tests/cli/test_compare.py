@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rulelens.cli import main
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.io.formats import write_rules
+from rulelens.io.formats import read_rules, write_rules
 from rulelens.sources.extract import extract_rules
 
 
@@ -198,3 +198,49 @@ def test_a_format_for_files_whose_suffix_does_not_tell_it(capsys, files):
     code, _, err = run(capsys, *args)
     assert code == 1
     assert "'.txt' does not tell the format" in err
+
+
+def test_the_same_rules_in_another_order_pass_a_limit_of_0(capsys, files):
+    folder, _ = files
+    rules = read_rules(folder / "depth4.json")
+    order = np.random.default_rng(0).permutation(len(rules))
+    write_rules(rules[order], folder / "mixed.json")
+    code, out, err = run(
+        capsys, "compare", folder / "depth4.json", folder / "mixed.json",
+        "--data", folder / "rows.csv", "--target", "ill", "--max-distance", "0",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "distance: 0\n" in out
+
+
+def test_what_makes_a_distance_say_little_is_noted(capsys, files):
+    """Graphs made in two ways, or over other names, were compared without a word."""
+    folder, graphs = files
+    one = graphs[2].to_dict()
+    other = one | {"projection": "simple", "features": ["A B", "größe", "c"]}
+    for name, document in (("one.json", one), ("other.json", other)):
+        (folder / name).write_text(json.dumps(document), "utf-8")
+    code, out, _ = run(capsys, "compare", folder / "one.json", folder / "other.json")
+    assert code == 0
+    assert "one.json was made by relevance/relevance, joint, and other.json by" in out
+    assert "note: only one.json has 'a b'." in out
+    assert "note: only other.json has 'A B'." in out
+    code, out, _ = run(capsys, "compare", folder / "one.json", folder / "other.json", "--json")
+    assert len(json.loads(out)["steps"][0]["notes"]) == 3
+    _, out, _ = run(capsys, "compare", folder / "one.json", folder / "one.json")
+    assert "note" not in out
+
+
+@pytest.mark.filterwarnings("default::rulelens.errors.RulelensWarning")
+def test_a_warning_is_said_in_words(capsys, files):
+    """An empty rule set was warned of with a path and a line of our code."""
+    folder, _ = files
+    rules = read_rules(folder / "depth1.json")
+    write_rules(rules[:0], folder / "none.json")
+    code, _, err = run(
+        capsys, "compare", folder / "none.json", folder / "none.json",
+        "--data", folder / "rows.csv", "--target", "ill", "--max-distance", "0",
+    )  # fmt: skip
+    assert code == 0
+    assert "\nrulelens: The feature graph is empty" in err
+    assert ".py" not in err

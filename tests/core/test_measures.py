@@ -109,3 +109,12 @@ def test_counts_from_class_counts(rows, outcome):
 def test_counts_without_any_class():
     got = Contingency.from_class_counts(np.zeros((2, 0), int), np.zeros(0, int), np.array([-1, -1]))
     assert got.tp.tolist() == [0, 0]
+
+
+def test_weighted_relative_accuracy_of_chance_is_exactly_0():
+    """1/3·3/9 against 1/9 left a rounding whose sign said better or worse than chance."""
+    for a in range(1, 12):
+        for b in range(1, 12):
+            for k in range(2, 6):
+                counts = Contingency([a], [b], [a * k], [b * k])
+                assert counts.measure("wracc").tolist() == [0]

@@ -106,3 +106,56 @@ def test_stability_of_graphs_without_order_is_unknown():
     assert stability([graph(0), graph(0)]) == pytest.approx(1)
     with pytest.raises(OptionError, match="at least 2"):
         stability([same])
+
+
+def test_the_same_rules_in_another_order_are_at_distance_0():
+    """The last digits of the sums gave a distance of 4e-15, beyond a limit of 0."""
+    rng = np.random.default_rng(0)
+    P, q = rng.random((60, 7)) * (rng.random((60, 7)) < 0.4), rng.random(60)
+    names = np.array(list("abcdefg"))
+    graphs = {}
+    for k in range(4):
+        rules, features = rng.permutation(60), rng.permutation(7)
+        graphs[f"{k}"] = FeatureGraph.from_relevances(
+            names[features].tolist(), P[rules][:, features], q[rules], np.zeros(60, int), ["yes"]
+        )
+    assert not distance_matrix(graphs).to_numpy().any()
+    change = GraphDifference.between(graphs["0"], graphs["1"])
+    assert change.distance == graphs["0"].distance(graphs["1"]) == 0
+    assert change.drivers().empty
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        (dt.date(2026, 2, 1), dt.date(2026, 1, 1)),
+        ("2026-02-01", "2026-01-31"),
+        ("2026-02-01T10:00", "2026-02-01"),
+        (2.0, float("nan")),
+    ],
+)
+def test_times_must_rise(times):
+    """Dates as text were taken in any order."""
+    with pytest.raises(OptionError, match="must rise"):
+        drift(dict.fromkeys(times, graph(0)))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        (2024, "b"),
+        ("b", 2024),
+        (None, 1),
+        (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1, tzinfo=dt.UTC)),
+    ],
+)
+def test_times_of_several_kinds_are_told(times):
+    """They ended with a TypeError of Python's."""
+    with pytest.raises(OptionError, match="cannot be compared"):
+        drift(dict.fromkeys(times, graph(0)))
+
+
+def test_times_of_numpy_stay_numbers():
+    result = drift({np.int64(2024): graph(0), np.int64(2025): graph(1)})
+    assert result.to_dict()["times"] == [2024, 2025]
+    assert drift({"new": graph(0), "old": graph(1)}).times == ("new", "old")

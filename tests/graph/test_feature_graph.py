@@ -257,6 +257,12 @@ def test_networkx_carries_weights_and_shares():
         ({"features": ["a", "a", "c"]}, "features"),
         ({"features": "abc"}, "features"),
         ({"features": ["a", 1, "c"]}, r"features\[1\]"),
+        ({"adjacency": [["1"] * 3] * 3}, r"adjacency\[0\].*'1'"),
+        ({"adjacency": [[True] * 3] * 3}, r"adjacency\[0\].*True"),
+        ({"adjacency": [[10**400] * 3] * 3}, r"adjacency\[0\]"),
+        ({"adjacency": [[1.0] * 9]}, "adjacency"),
+        ({"outcomes": ["yes", "yes"]}, "outcomes: one occurs twice"),
+        ({"outcomes": ["yes", float("nan")]}, "outcomes: a number is not finite"),
         ({"adjacency": [[1.0]]}, "adjacency"),
         ({"adjacency": [[1.0, "x", 0.0]] * 3}, "adjacency"),
         ({"adjacency": [[float("nan")] * 3] * 3}, "adjacency"),
@@ -276,3 +282,40 @@ def test_a_bad_document_is_refused_with_its_place(change, place):
         FeatureGraph.from_dict(simple_graph().to_dict() | change)
     with pytest.raises(FormatError, match="list"):
         FeatureGraph.from_dict([])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"contributions": np.ones((3, 2)), "rule_weights": [1, 1]}, r"shape \(3, 2\).*3 features"),
+        ({"contributions": np.ones((2, 2))}, r"shape \(2, 2\)"),
+        ({"contributions": [[1], [0.5, 1]]}, "contributions must be an array"),
+        ({"contributions": [["x", 0, 0], [0, 0, 0]]}, "contributions must be an array"),
+        ({"rule_weights": [[1], [1]]}, "one of each a rule"),
+        ({"outcome": [0, 2]}, "one lies outside"),
+        ({"outcome": [0, -1]}, "one lies outside"),
+        ({"features": ["a", "b", "a"]}, "'a' occurs twice"),
+        ({"features": ["a", "b", 3]}, "each of them text"),
+        ({"features": "abc"}, "each of them text"),
+    ],
+)
+def test_relevances_that_do_not_fit_are_told(change, message):
+    """A transposed array was taken as it came, and the graph was of other features."""
+    good = {
+        "features": ["a", "b", "c"],
+        "contributions": np.ones((2, 3)),
+        "rule_weights": [1, 0.5],
+        "outcome": [0, 1],
+        "outcomes": ["yes", "no"],
+    }
+    FeatureGraph.from_relevances(**good)
+    with pytest.raises(OptionError, match=message):
+        FeatureGraph.from_relevances(**(good | change))
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_no_features_at_all(n):
+    with pytest.warns(RulelensWarning, match="empty"):
+        graph = FeatureGraph.from_relevances([], np.zeros((n, 0)), [1] * n, [0] * n, ["yes"])
+    assert graph.to_frame().empty
+    assert graph.n_rules == n

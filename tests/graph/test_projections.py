@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rulelens.errors import RulelensWarning
+from rulelens.errors import OptionError, RulelensWarning
+from rulelens.graph.comparison import GraphDifference
 from rulelens.graph.feature_graph import FeatureGraph
 from rulelens.graph.projections import (
     PROJECTIONS,
@@ -155,3 +157,72 @@ def test_own_projections_are_used_once_registered():
     finally:
         PROJECTIONS.remove("presence")
     assert graph.adjacency.tolist() == [[25, 25], [25, 25]]
+
+
+@pytest.fixture
+def own_projection():
+    names = []
+
+    def add(name, function):
+        PROJECTIONS.add(name, function)
+        names.append(name)
+
+    yield add
+    for name in names:
+        PROJECTIONS.remove(name)
+
+
+def test_an_own_projection_that_is_symmetric_but_for_rounding_is_not_directed(own_projection):
+    """A product of matrices differs from its transpose in the last digit: each link came twice."""
+    own_projection("own", lambda P, q: (P * q[:, None]).T @ P + np.triu(P.T @ P, 1) * 1e-16)
+    rng = np.random.default_rng(0)
+    P, q = rng.random((50, 12)), rng.random(50)
+    graph = FeatureGraph.from_relevances(
+        [f"f{i}" for i in range(12)], P, q, np.zeros(50, int), ["yes"], projection="own"
+    )
+    assert not graph.directed
+    assert len(graph.to_frame()) == 78
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(np.ones((3, 3)), r"the shape \(3, 3\)"), (np.full((2, 2), np.nan), "not finite"),
+     ("links", "the shape")],
+)  # fmt: skip
+def test_what_an_own_projection_gives_is_checked(own_projection, value, found):
+    own_projection("odd", lambda P, q: value)
+    with pytest.raises(OptionError, match=f"'odd' must give .*shape .2, 2.*{found}"):
+        FeatureGraph.from_relevances(["a", "b"], [[1, 0.5]], [1], [0], ["yes"], projection="odd")
+
+
+def test_a_directed_link_leads_from_the_giver_everywhere():
+    """Tables and networkx named the receiver as the source; centralities took the other way."""
+    rng = np.random.default_rng(1)
+    P, q = rng.random((9, 5)) * (rng.random((9, 5)) < 0.5), rng.random(9)
+    graph = FeatureGraph.from_relevances(
+        list("abcde"), P, q, np.zeros(9, int), ["yes"], projection="resource_allocation"
+    )
+    nx_graph = graph.to_networkx()
+    for row in graph.to_frame().itertuples():
+        giver, receiver = graph.features.index(row.source), graph.features.index(row.target)
+        assert (
+            row.weight == graph.adjacency[receiver, giver] == graph.weight(row.source, row.target)
+        )
+        assert row.weight == nx_graph[row.source][row.target]["weight"]
+    for kind, expected in {
+        "pagerank": nx.pagerank(nx_graph, tol=1e-12),
+        "eigenvector": nx.eigenvector_centrality(
+            nx_graph, max_iter=10_000, tol=1e-12, weight="weight"
+        ),
+    }.items():
+        found, total = graph.centrality(kind), sum(expected.values())
+        assert found.to_dict() == pytest.approx(
+            {k: v / total for k, v in expected.items()}, abs=1e-8
+        )
+    for a, b in nx_graph.edges:
+        nx_graph[a][b]["length"] = 1 / nx_graph[a][b]["weight"]
+    expected = nx.closeness_centrality(nx_graph, distance="length")
+    assert graph.centrality("closeness").to_dict() == pytest.approx(expected)
+    drivers = GraphDifference.between(graph, graph.select(slice(0, 5))).drivers()
+    for row in drivers.itertuples():
+        assert row.first == graph.weight(row.source, row.target)

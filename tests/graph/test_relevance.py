@@ -93,3 +93,40 @@ def test_infinite_relevance_is_an_error():
             relevances(rules, table, y, feature_relevance="endless")
     finally:
         FEATURE_RELEVANCES.remove("endless")
+
+
+def test_a_condition_that_changes_no_share_has_no_impurity_fall():
+    """Rounding gave 1e-16, and the graph of such rules was 100 % of that noise."""
+    rng = np.random.default_rng(0)
+    schema = Schema.numeric(["a", "b"])
+    rules = RuleSet.from_rules([Rule({"a": Interval(high=0.5), "b": Interval(low=0)}, "x")], schema)
+    for shares in rng.integers(1, 12, (40, 3)):
+        # The same shares of the classes on both sides of the cut, in other numbers.
+        left, right = rng.integers(1, 9, 2)
+        y = np.repeat(["x", "y", "z"], shares).tolist() * int(left + right)
+        n = int(shares.sum())
+        X = np.column_stack([np.repeat([0.0, 1.0], [left * n, right * n]), np.ones(len(y))])
+        table, labels = read_table(X, schema), read_labels(y)
+        P, _ = relevances(rules, table, labels, feature_relevance="impurity")
+        assert P.tolist() == [[0, 0]]
+        _, q = relevances(rules, table, labels, rule_relevance="wracc")
+        assert q.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(lambda c: 1.0, "a float"), (lambda c: np.zeros((2, 2)), r"shape \(2, 2\)"),
+     (lambda c: ["x", "y"], "a list")],
+)  # fmt: skip
+def test_own_relevances_of_another_shape_are_told(value, found):
+    rules, X, _ = two_rules()
+    table, y = read_table(X, rules.schema), read_labels(["yes", "no", "no", "yes"])
+    FEATURE_RELEVANCES.add("odd", value)
+    MEASURES.add("odd", lambda tp, fp, fn, tn: value(tp))
+    try:
+        for name in ("feature_relevance", "rule_relevance"):
+            with pytest.raises(OptionError, match=f"'odd' gave .*{found}"):
+                relevances(rules, table, y, **{name: "odd"})
+    finally:
+        FEATURE_RELEVANCES.remove("odd")
+        MEASURES.remove("odd")

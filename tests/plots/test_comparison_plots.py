@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,10 +12,11 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Circle, Rectangle
 
-from rulelens.errors import OptionError
+from rulelens.errors import OptionError, RulelensWarning
 from rulelens.graph.comparison import GraphDifference
 from rulelens.graph.distance import distance_matrix
 from rulelens.graph.drift import drift
+from rulelens.graph.feature_graph import FeatureGraph
 from rulelens.graph.uncertainty import GraphIntervals, GraphTest
 from rulelens.plots.drift import plot_drift
 from rulelens.plots.graph import plot_classes, plot_difference, plot_graph
@@ -106,8 +108,94 @@ def test_heatmap_squares_are_weights(graph_with):
 
 
 def test_a_weight_that_rounds_to_nothing_is_a_dot(graph_with):
-    ax = plot_distances(pd.DataFrame([[0, 0.2], [0.2, 0]], index=["a", "b"], columns=["a", "b"]))
-    assert [t.get_text() for t in ax.texts] == ["·", "·"]
+    frame = pd.DataFrame([[0, 0.2, 60], [0.2, 0, 60], [60, 60, 0]], index=["a", "b", "c"])
+    assert [t.get_text() for t in plot_distances(frame).texts] == ["·", "60", "·", "60", "60", "60"]
+
+
+def test_small_distances_are_written_with_more_digits():
+    """Graphs that lie less than 0.5 apart all showed the same dot."""
+    frame = pd.DataFrame([[0, 0.2], [0.2, 0]], index=["a", "b"], columns=["a", "b"])
+    assert [t.get_text() for t in plot_distances(frame).texts] == ["0.2", "0.2"]
+
+
+def test_times_do_not_touch(graph_with):
+    """Six dates of ten letters ran into each other, in a figure of ours and in given axes."""
+    result = drift({dt.date(2026, k + 1, 1): graph_with(5, k) for k in range(6)})
+    for given in (None, plt.subplots(figsize=(4, 3))[1]):
+        ax = plot_drift(result, given)
+        ax.figure.canvas.draw()
+        labels = ax.get_xticklabels()
+        assert (labels[0].get_rotation() == 30) == (given is None)
+        if given is not None:
+            boxes = [label.get_window_extent() for label in labels]
+            assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize("plot", [plot_heatmap, plot_importance])
+def test_captions_count_what_is_hidden(graph_with, plot):
+    """'1 features', and a rest of 1.4e-14 that was rounding."""
+    graph = graph_with(4)
+    names = [*graph.features, "idle"]
+    wider = FeatureGraph.from_relevances(
+        names,
+        np.column_stack([graph.contributions, np.zeros(graph.n_rules)]),
+        graph.rule_weights,
+        graph.outcome,
+        graph.outcomes,
+    )
+    text = plot(wider, top=4).get_xlabel()
+    assert "1 feature with 0 of" in text or "1 more feature: 0)" in text
+    for top in (0, 2.5, True):
+        with pytest.raises(OptionError, match="whole number of at least 1"):
+            plot(graph, top=top)
+
+
+def test_a_directed_heat_map_says_which_way(graph_with):
+    graph = graph_with(4)
+    directed = FeatureGraph.from_relevances(
+        graph.features,
+        graph.contributions,
+        graph.rule_weights,
+        graph.outcome,
+        graph.outcomes,
+        projection="resource_allocation",
+    )
+    assert "columns give, rows receive" in plot_heatmap(directed).get_xlabel()
+    assert "give" not in plot_heatmap(graph).get_xlabel()
+
+
+def test_bars_below_0_do_not_cover_the_squares():
+    with pytest.warns(RulelensWarning):
+        graph = FeatureGraph.from_relevances(
+            ["a", "b", "c"], [[1, 0.9, 0], [1, 0.5, 0.4], [0, 1, 1]], [3, 3, 3], [0] * 3, ["yes"]
+        )
+    assert graph.importance().min() < 0
+    bars = [p for p in plot_heatmap(graph).patches if p.get_height() == 0.7]
+    assert min(min(b.get_x(), b.get_x() + b.get_width()) for b in bars) >= 3 - 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_the_legend_stands_clear_of_the_bars(graph_with, n):
+    """The legend lay over bars and intervals of features of like importance."""
+    ax = plot_importance(graph_with([f"f{i}" for i in range(n)], n), title="t")
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert box.y0 >= ax.get_window_extent().y1 - 1
+    assert box.x1 <= ax.figure.bbox.x1
+    assert ax.title.get_window_extent().y0 >= box.y1 - 1
+
+
+@pytest.mark.parametrize("kind", ["importance", "drift"])
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_a_second_save_gives_the_same_bytes(graph_with, tmp_path, kind, suffix):
+    """An automatic layout moved the axes a little at every drawing."""
+    names = [f"feature {i}" for i in range(30)]
+    if kind == "importance":
+        ax = plot_importance(graph_with(names, 3), title="x")
+    else:
+        ax = plot_drift(drift({k: graph_with(6, k) for k in range(6)}), limit=12, title="x")
+    files = [save_figure(ax, tmp_path / f"{k}{suffix}").read_bytes() for k in range(3)]
+    assert files[0] == files[1] == files[2]
 
 
 def test_distances_and_given_axes(graph_with):

@@ -120,3 +120,26 @@ def test_negative_links_are_dashed():
     styles = {line.get_linestyle() for line in ax.lines}
     assert styles == {"-", "--"}
     assert "Dashed: below 0" in ax.get_xlabel().replace("\n", " ")
+
+
+def test_names_that_have_no_room_are_left_out_and_counted(graph_with):
+    """Hundreds of names lay over each other."""
+    ax = plot_graph(graph_with(120), top=120)
+    ax.figure.canvas.draw()
+    named = [t for t in ax.texts if t.get_text()]
+    assert 40 < len(named) < 120
+    assert f"Named: {len(named)} of 120 features." in ax.get_xlabel().replace("\n", " ")
+    for side in ("left", "right"):
+        boxes = [t.get_window_extent() for t in named if t.get_ha() == side]
+        heights = sorted((b.y0 + b.y1) / 2 for b in boxes)
+        assert min(np.diff(heights)) >= 5 * ax.figure.dpi / 72 * 0.95
+    assert "Named" not in plot_graph(graph_with(20)).get_xlabel()
+
+
+def test_a_disc_below_0_is_explained():
+    with pytest.warns(UserWarning, match="leaves"):
+        graph = FeatureGraph.from_relevances(
+            ["a", "b"], [[1, 0], [1, 0], [0, 1]], [3, 3, 30], [0, 0, 0], ["yes"]
+        )
+    assert graph.importance().min() < 0
+    assert "Dashed: below 0" in plot_graph(graph).get_xlabel().replace("\n", " ")

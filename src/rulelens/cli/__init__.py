@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import click
 
 from rulelens import __version__
-from rulelens.errors import RulelensError
+from rulelens.errors import RulelensError, RulelensWarning
 
 COMMANDS = {
     "compare": "Measure how far rule sets lie apart, and what makes the difference.",
@@ -63,13 +64,31 @@ def group() -> None:
     """See a tabular model as rules, and get the rules that suit the one who asks."""
 
 
+def _say_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    """A warning of ours as a line of words, without the place in the code."""
+    if issubclass(category, RulelensWarning):
+        click.echo(f"\nrulelens: {message}", err=True)
+    else:
+        stream = file or sys.stderr
+        stream.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+
 def main(args: Sequence[str] | None = None) -> Any:
     """Run the command line; an error of ours ends with one line on stderr and exit code 1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # any name can be printed
     try:
-        group.main(args=None if args is None else list(args), prog_name="rulelens")
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            group.main(args=None if args is None else list(args), prog_name="rulelens")
     except RulelensError as e:
         from rulelens.cli.words import for_command_line
 

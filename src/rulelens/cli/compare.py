@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rulelens.graph.feature_graph import FeatureGraph
 
 EXCEEDED = 3
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ def _lines(s: Step, top: int) -> list[str]:
         lines.append("distance: unknown without rows (--data FILE --target COL)")
     else:
         lines.append(f"distance: {s.change.distance:.4g}")
+        lines += [f"note: {text}" for text in _notes(s)]
         moved = [f"{x.moved:.4g} ({x.name})" for x in (s.first, s.second) if x.moved is not None]
         if moved:
             lines.append(
@@ -246,6 +248,26 @@ def _lines(s: Step, top: int) -> list[str]:
     return lines
 
 
+def _notes(s: Step) -> list[str]:
+    """What makes a distance say less than it seems to."""
+    notes: list[str] = []
+    one, two = s.first.graph, s.second.graph
+    if one is None or two is None:
+        return notes
+    ways = [f"{g.rule_relevance}/{g.feature_relevance}, {g.projection}" for g in (one, two)]
+    if ways[0] != ways[1]:
+        notes.append(
+            f"{s.first.name} was made by {ways[0]}, and {s.second.name} by {ways[1]}: make both "
+            "graphs in one way to compare their rules."
+        )
+    for side, mine, other in ((s.first, one, two), (s.second, two, one)):
+        lone = [f"'{name}'" for name in mine.features if name not in set(other.features)]
+        if lone:
+            more = f" and {len(lone) - _NAMED} more" if len(lone) > _NAMED else ""
+            notes.append(f"only {side.name} has {', '.join(lone[:_NAMED])}{more}.")
+    return notes
+
+
 def _drivers(change: GraphDifference) -> list[dict[str, Any]]:
     return [{str(k): v for k, v in row.items()} for row in change.drivers().to_dict("records")]
 
@@ -267,6 +289,7 @@ def _document(s: Step) -> dict[str, Any]:
         out["distance"] = s.change.distance
         out["moved_by_resampling"] = [s.first.moved, s.second.moved]
         out["drivers"] = _drivers(s.change)
+        out["notes"] = _notes(s)
     if s.rules is not None:
         out["rules"] = _counts(s.rules) | {"pairs": s.rules.to_dict()["pairs"]}
     return out

@@ -78,7 +78,8 @@ def confirmation(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Floats:
 def wracc(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Floats:
     """Weighted relative accuracy: coverage times (confidence - the class's share)."""
     n = tp + fp + fn + tn
-    return ratio(tp, n) - ratio(tp + fp, n) * ratio(tp + fn, n)
+    # In whole numbers: a rule no better than chance has exactly 0, not the sign of a rounding.
+    return ratio(ratio(tp * n - (tp + fp) * (tp + fn), n), n)
 
 
 @MEASURES.register("pic_accuracy")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.graph.distance import align
+from rulelens.graph.distance import align, changes
 from rulelens.graph.feature_graph import FeatureGraph
 
 if TYPE_CHECKING:
@@ -63,8 +63,11 @@ class GraphDifference:
 
     @property
     def difference(self) -> Floats:
-        """Second minus first; above 0 where a link became stronger."""
-        return self.second - self.first
+        """Second minus first; above 0 where a link became stronger.
+
+        Exactly 0 where the two are equal but for rounding.
+        """
+        return changes(self.first, self.second)
 
     @property
     def distance(self) -> float:
@@ -85,7 +88,8 @@ class GraphDifference:
         -------
         pandas DataFrame
             source, target, kind, first, second, change, and ``share``: the part of the
-            squared distance, which sums to 1 over all links.
+            squared distance, which sums to 1 over all links. A directed link leads from
+            source to target.
         """
         import pandas as pd
 
@@ -96,11 +100,13 @@ class GraphDifference:
         square = twice * D[i, j] ** 2
         order = np.lexsort((j, i, -square))[:top]
         i, j = i[order], j[order]
+        # A column gives and a row receives.
+        source, target = (i, j) if symmetric else (j, i)
         labels = np.array(self.features, dtype=object)
         return pd.DataFrame(
             {
-                "source": labels[i],
-                "target": labels[j],
+                "source": labels[source],
+                "target": labels[target],
                 "kind": np.where(i == j, "alone", "together").astype(object),
                 "first": self.first[i, j],
                 "second": self.second[i, j],

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rulelens.graph.feature_graph import FeatureGraph
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 
 def align(graphs: Sequence[FeatureGraph]) -> tuple[tuple[str, ...], Floats]:
@@ -34,6 +35,17 @@ def align(graphs: Sequence[FeatureGraph]) -> tuple[tuple[str, ...], Floats]:
     return features, out
 
 
+def changes(a: Floats, b: Floats) -> Floats:
+    """b - a, and exactly 0 where they are equal but for rounding.
+
+    The same rules in another order give links that differ in the last digits: that is no
+    distance.
+    """
+    out: Floats = b - a
+    out[np.abs(out) <= _ROUNDING * np.maximum(np.abs(a), np.abs(b))] = 0.0
+    return out
+
+
 def distance(first: FeatureGraph, second: FeatureGraph) -> float:
     """Frobenius norm of the difference of two adjacency matrices, matched by name.
 
@@ -52,7 +64,7 @@ def distance(first: FeatureGraph, second: FeatureGraph) -> float:
     feature graphs, equation 4.
     """
     _, (a, b) = align([first, second])
-    return float(np.linalg.norm(a - b))
+    return float(np.linalg.norm(changes(a, b)))
 
 
 def distance_matrix(graphs: Mapping[str, FeatureGraph]) -> pd.DataFrame:
@@ -82,5 +94,5 @@ def distance_matrix(graphs: Mapping[str, FeatureGraph]) -> pd.DataFrame:
     flat = stack.reshape(len(names), stack.shape[1] ** 2)
     out = np.zeros((len(names), len(names)))
     for i in range(len(names) - 1):
-        out[i, i + 1 :] = np.linalg.norm(flat[i + 1 :] - flat[i], axis=1)
+        out[i, i + 1 :] = np.linalg.norm(changes(flat[i], flat[i + 1 :]), axis=1)
     return pd.DataFrame(out + out.T, index=names, columns=names)

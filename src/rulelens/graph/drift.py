@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -67,11 +68,16 @@ class Drift:
         return {
             "format": "rulelens.drift",
             "version": 1,
-            "times": [t if isinstance(t, str | int | float) else str(t) for t in self.times],
+            "times": [_plain(t) for t in self.times],
             "from_previous": list(self.from_previous),
             "from_first": list(self.from_first),
             "drivers": [None if d is None else list(d) for d in self.drivers],
         }
+
+
+def _plain(time: Any) -> str | int | float:
+    value = time.item() if isinstance(time, np.integer | np.floating) else time
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def drift(graphs: Mapping[Any, FeatureGraph]) -> Drift:
@@ -80,13 +86,13 @@ def drift(graphs: Mapping[Any, FeatureGraph]) -> Drift:
     Parameters
     ----------
     graphs : mapping of time to FeatureGraph
-        In order of time. Times may be dates, numbers or any text; those that can be compared
-        must rise.
+        In order of time. Times may be dates or numbers, which must rise; or text: any names,
+        but dates such as "2026-01-31" must rise, too.
 
     Raises
     ------
     OptionError
-        No graph, or times that do not rise.
+        No graph, times that do not rise, or times of several kinds.
 
     Examples
     --------
@@ -99,7 +105,7 @@ def drift(graphs: Mapping[Any, FeatureGraph]) -> Drift:
     if not times:
         raise OptionError("There is no graph. Give at least one.")
     for a, b in pairwise(times):
-        if not isinstance(a, str) and not a < b:
+        if not _rises(a, b):
             raise OptionError(f"Times must rise, but {a!r} stands before {b!r}. Sort the graphs.")
     drivers: list[tuple[str, str, float] | None] = [None]
     steps = [0.0]
@@ -118,6 +124,22 @@ def drift(graphs: Mapping[Any, FeatureGraph]) -> Drift:
         tuple(distance(states[0], g) for g in states),
         tuple(drivers),
     )
+
+
+def _rises(before: Any, after: Any) -> bool:
+    """Whether a time is earlier than the next; names that are no dates need no order."""
+    if isinstance(before, str) and isinstance(after, str):
+        try:
+            before, after = datetime.fromisoformat(before), datetime.fromisoformat(after)
+        except ValueError:
+            return True
+    try:
+        return bool(before < after)
+    except TypeError:
+        raise OptionError(
+            f"The times {before!r} and {after!r} cannot be compared. Give all as dates of one "
+            "kind, all as numbers, or all as text."
+        ) from None
 
 
 def stability(graphs: Sequence[FeatureGraph]) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rulelens.core.schema import level_key
 from rulelens.errors import FormatError, MissingExtraError
 from rulelens.graph.feature_graph import FeatureGraph
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT = "rulelens.feature_graph"
 VERSION = 1
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 def to_dict(graph: FeatureGraph) -> dict[str, Any]:
@@ -54,6 +56,10 @@ def from_dict(data: Mapping[str, Any]) -> FeatureGraph:
     if len(set(features)) != len(features):
         raise FormatError("features: a name occurs twice.")
     outcomes = _list(data, "outcomes", (str, int, float))
+    if any(isinstance(v, float) and not np.isfinite(v) for v in outcomes):
+        raise FormatError("outcomes: a number is not finite.")
+    if len({level_key(v) for v in outcomes}) != len(outcomes):
+        raise FormatError("outcomes: one occurs twice.")
     d = len(features)
     rules = data.get("rules")
     if not isinstance(rules, Mapping):
@@ -94,13 +100,26 @@ def _list(
 
 
 def _numbers(values: list[Any], shape: tuple[int, ...], where: str) -> NDArray[np.float64]:
-    try:
-        out = np.array(values, np.float64).reshape(-1 if shape[0] else shape)
-    except (ValueError, TypeError):
-        raise FormatError(f"{where}: expected numbers of the shape {shape}.") from None
-    if out.size != int(np.prod(shape)) or not np.isfinite(out).all():
+    rows = [values] if len(shape) == 1 else values
+    if len(values) != shape[0] or any(
+        not isinstance(row, list) or len(row) != shape[-1] for row in rows
+    ):
         raise FormatError(f"{where}: expected finite numbers of the shape {shape}.")
-    return out.reshape(shape)
+    for k, row in enumerate(rows):
+        for v in row:
+            if not _finite(v):
+                place = where if len(shape) == 1 else f"{where}[{k}]"
+                raise FormatError(f"{place}: expected finite numbers, found {v!r:.40}.")
+    return np.array(values, np.float64).reshape(shape)
+
+
+def _finite(value: object) -> bool:
+    """Whether this is a number that a float holds; True and False are none."""
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= _LARGEST  # False for NaN; exact for whole numbers of any size
+    )
 
 
 def _contributions(rows: list[Any], n: int, d: int) -> NDArray[np.float64]:
@@ -108,19 +127,25 @@ def _contributions(rows: list[Any], n: int, d: int) -> NDArray[np.float64]:
         raise FormatError(f"rules.contributions: {len(rows)} rules; expected {n}.")
     out = np.zeros((n, d))
     for k, row in enumerate(rows):
+        seen = set()
         for pair in row:
             if not (
                 isinstance(pair, list)
                 and len(pair) == 2
                 and isinstance(pair[0], int)
+                and not isinstance(pair[0], bool)
                 and 0 <= pair[0] < d
-                and isinstance(pair[1], int | float)
-                and np.isfinite(pair[1])
+                and _finite(pair[1])
             ):
                 raise FormatError(
-                    f"rules.contributions[{k}]: {pair!r} is not a feature's position "
+                    f"rules.contributions[{k}]: {pair!r:.60} is not a feature's position "
                     f"(0..{d - 1}) and a number."
                 )
+            if pair[0] in seen:
+                raise FormatError(
+                    f"rules.contributions[{k}]: the feature at position {pair[0]} occurs twice."
+                )
+            seen.add(pair[0])
             out[k, pair[0]] = pair[1]
     return out
 
@@ -137,6 +162,7 @@ def to_networkx(graph: FeatureGraph) -> nx.Graph:
     importance = graph.adjacency.sum(axis=1)
     for i, name in enumerate(graph.features):
         out.add_node(name, importance=float(importance[i]), alone=float(graph.adjacency[i, i]))
+    # A column gives and a row receives.
     for i, j in zip(*np.nonzero(graph.adjacency), strict=True):
-        out.add_edge(graph.features[i], graph.features[j], weight=float(graph.adjacency[i, j]))
+        out.add_edge(graph.features[j], graph.features[i], weight=float(graph.adjacency[i, j]))
     return out

@@ -14,7 +14,7 @@ from rulelens.core.schema import Level, level_key
 from rulelens.errors import OptionError, UnknownFeatureError, did_you_mean
 from rulelens.frames import read_labels, read_table
 from rulelens.graph.distance import distance
-from rulelens.graph.projections import PROJECTIONS, normalise
+from rulelens.graph.projections import PROJECTIONS, normalise, project
 from rulelens.graph.relevance import relevances
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class FeatureGraph:
         Names of the features, in the order of rows and columns.
     adjacency : array of float64, shape (n_features, n_features)
         Weights of links, which sum to 100; the diagonal is what each feature does alone. All
-        zeros where no rule has any relevance.
+        zeros where no rule has any relevance. In a directed graph the column's feature gives
+        and the row's receives.
     contributions : array of float64, shape (n_rules, n_features)
         How much each rule rests on each feature (the paper's P); 0 where it does not occur.
     rule_weights : array of float64, shape (n_rules,)
@@ -172,23 +173,41 @@ class FeatureGraph:
             raise OptionError(
                 f"Unknown projection {projection!r}. {did_you_mean(projection, PROJECTIONS)}"
             )
-        P = np.array(contributions, np.float64).reshape(-1, len(features))
-        q = np.array(rule_weights, np.float64)
-        codes = np.array(outcome, np.int64)
-        if not (len(P) == len(q) == len(codes)):
+        names, classes = tuple(features), tuple(outcomes)
+        if isinstance(features, str) or not all(isinstance(n, str) for n in names):
+            raise OptionError("Features are a list of names, each of them text.")
+        if len(set(names)) != len(names):
+            twice = next(n for i, n in enumerate(names) if n in names[:i])
+            raise OptionError(f"The feature '{twice}' occurs twice. Give each a name of its own.")
+        P = _array(contributions, np.float64, "contributions")
+        q = _array(rule_weights, np.float64, "rule_weights")
+        codes = _array(outcome, np.int64, "outcome")
+        if P.size == 0 and q.size == 0:
+            P = P.reshape(0, len(names))
+        if P.ndim != 2 or P.shape[1] != len(names):
             raise OptionError(
-                f"{len(P)} rows of contributions, {len(q)} rule weights and {len(codes)} "
+                f"The contributions have the shape {P.shape}. Give one row a rule, with an entry "
+                f"for each of the {len(names)} features."
+            )
+        if not q.shape == codes.shape == (len(P),):
+            raise OptionError(
+                f"{len(P)} rows of contributions, {q.size} rule weights and {codes.size} "
                 "outcomes: give one of each a rule."
+            )
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(classes):
+            raise OptionError(
+                f"An outcome is a position in the {len(classes)} outcomes, from 0; one lies "
+                "outside."
             )
         if not (np.isfinite(P).all() and np.isfinite(q).all()):
             raise OptionError("A relevance is missing or infinite. Replace it by 0.")
         return cls(
-            tuple(features),
-            normalise(PROJECTIONS[projection](P, q)),
+            names,
+            normalise(project(projection, P, q)),
             P,
             q,
             codes,
-            tuple(outcomes),
+            classes,
             rule_relevance,
             feature_relevance,
             projection,
@@ -223,7 +242,7 @@ class FeatureGraph:
         P, q = self.contributions[chosen], self.rule_weights[chosen]
         return replace(
             self,
-            adjacency=normalise(PROJECTIONS[self.projection](P, q)),
+            adjacency=normalise(project(self.projection, P, q)),
             contributions=P,
             rule_weights=q,
             outcome=self.outcome[chosen],
@@ -279,8 +298,12 @@ class FeatureGraph:
         return pd.Series(values, index=pd.Index(self.features, name="feature"), name=name)
 
     def weight(self, first: str, second: str) -> float:
-        """Weight of the link between two features; of one with itself: what it does alone."""
-        return float(self.adjacency[self._position(first), self._position(second)])
+        """Weight of the link between two features; of one with itself: what it does alone.
+
+        In a directed graph: of the link from the first to the second.
+        """
+        giver, receiver = self._position(first), self._position(second)
+        return float(self.adjacency[receiver, giver])
 
     def _position(self, name: str) -> int:
         try:
@@ -303,11 +326,12 @@ class FeatureGraph:
 
         ``kind`` is ``"alone"`` where source and target are one feature, and ``"together"``
         otherwise. An undirected link appears once, although it counts twice in the sum of
-        100. Links of weight 0 are left out.
+        100. A directed link leads from source to target: what the source gives to the target.
+        Links of weight 0 are left out.
         """
         import pandas as pd
 
-        A = self.adjacency if self.directed else np.triu(self.adjacency)
+        A = self.adjacency.T if self.directed else np.triu(self.adjacency)
         i, j = np.nonzero(A)
         order = np.lexsort((j, i, -np.abs(A[i, j])))
         i, j = i[order], j[order]
@@ -325,7 +349,8 @@ class FeatureGraph:
         """networkx Graph (DiGraph if directed): links with ``weight``, nodes with shares.
 
         Nodes carry ``importance`` and ``alone``; what a feature does alone is also a link
-        from it to itself.
+        from it to itself. A directed link leads from the feature that gives to the one that
+        receives.
 
         Raises
         ------
@@ -366,3 +391,10 @@ class FeatureGraph:
             f"<FeatureGraph: {len(self.features)} features, {self.n_rules} rules, "
             f"{self.rule_relevance}/{self.feature_relevance}, {self.projection}>"
         )
+
+
+def _array(values: ArrayLike, dtype: type[np.generic], what: str) -> NDArray[Any]:
+    try:
+        return np.array(values, dtype)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise OptionError(f"{what} must be an array of numbers: {e}.") from None

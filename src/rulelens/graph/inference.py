@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import OptionError, RulelensWarning, TableError
 from rulelens.frames import Labels, read_labels, read_table
-from rulelens.graph.distance import align
+from rulelens.graph.distance import align, changes
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.graph.projections import PROJECTIONS
+from rulelens.graph.projections import project
 from rulelens.graph.relevance import feature_entries, rule_entries
 from rulelens.graph.replicates import RuleCells
 from rulelens.graph.uncertainty import GraphIntervals, GraphTest
@@ -98,7 +98,7 @@ def bootstrap(
         found.append(np.flatnonzero(shares))
         values.append(shares.ravel()[found[-1]])
         sums[k] = shares.sum(axis=1)
-        distances[k] = np.linalg.norm(shares - graph.adjacency)
+        distances[k] = np.linalg.norm(changes(graph.adjacency, shares))
     # 2. Quantiles of the links that any resample has.
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     cells = np.unique(np.concatenate([np.flatnonzero(graph.adjacency), *found]))
@@ -238,7 +238,6 @@ def _replicates(
     replicates: Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> Iterator[Floats]:
     """Links of each replicate before they are shares of 100, over the graph's features."""
-    project = PROJECTIONS[graph.projection]
     if isinstance(rules, RuleSet):
         cells = RuleCells.of(rules, read_table(X, rules.schema), labels)
         for counts in cells.counts(replicates):
@@ -247,7 +246,7 @@ def _replicates(
             q = rule_entries(counts.rules, graph.rule_relevance)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RulelensWarning)  # told for the graph itself
-                yield project(P, q)
+                yield project(graph.projection, P, q)
         return
     one_type = len({type(c) for c in labels.classes}) == 1
     classes = np.array(labels.classes, dtype=None if one_type else object)
@@ -264,7 +263,7 @@ def _replicates(
                 feature_relevance=graph.feature_relevance,
                 projection=graph.projection,
             )
-            links = project(one.contributions, one.rule_weights)
+            links = project(graph.projection, one.contributions, one.rule_weights)
         if one.features != graph.features:
             if not set(one.features) <= set(graph.features):
                 extra = next(f for f in one.features if f not in graph.features)

@@ -128,7 +128,8 @@ class GraphDrawing:
             noun = "link" if self.n_faint == 1 else "links"
             least = FAINTEST * self.largest_link
             parts.append(f"Not drawn: {self.n_faint} {noun} below {least:.2g}.")
-        if self.compared is None and any(link.weight < 0 for link in self.links):
+        below = [link.weight for link in self.links] + [n.importance for n in self.nodes]
+        if self.compared is None and any(value < 0 for value in below):
             parts.append("Dashed: below 0.")
         if not all(link.trusted for link in self.links):
             parts.append("Dotted: not significant.")
@@ -180,7 +181,7 @@ def drawing(
         graph.features,
         graph.adjacency,
         graph.adjacency.diagonal(),
-        _checked(top),
+        checked_top(top),
         features,
         largest_link,
         largest_node,
@@ -199,7 +200,7 @@ def difference_drawing(
         change.features,
         change.difference,
         np.zeros(len(change.features)),
-        _checked(top),
+        checked_top(top),
         features,
         None,
         None,
@@ -257,7 +258,8 @@ def _picture(
     )
 
 
-def _checked(top: int) -> int:
+def checked_top(top: int) -> int:
+    """The number of features to show, if it is a whole number of at least 1."""
     if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
         raise OptionError(f"top must be a whole number of at least 1, not {top!r}.")
     return int(top)
@@ -271,7 +273,7 @@ def shared_order(graphs: Sequence[FeatureGraph], top: int = 20) -> tuple[str, ..
     mean = np.abs(stack).mean(axis=0) if len(graphs) else np.zeros((0, 0))
     weights = (mean + mean.T) / 2
     importance = mean.sum(axis=1)
-    chosen = _most_important(importance, _checked(top))
+    chosen = _most_important(importance, checked_top(top))
     chosen = chosen[circle_order(weights[np.ix_(chosen, chosen)], importance[chosen])]
     return tuple(names[i] for i in chosen)
 

@@ -19,6 +19,7 @@ PROJECTIONS: Registry[Projection] = Registry("projection", "rulelens.projections
 """Projections by name: P (n_rules, n_features), q (n_rules,) → links, (n_features, n_features)."""
 
 _BLOCK = 1 << 21
+_ROUNDING = 1e-13
 
 
 @PROJECTIONS.register("joint")
@@ -170,6 +171,35 @@ def _pairs(P: Floats) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.in
 def _mirrored(upper: Floats, d: int) -> Floats:
     A = upper.reshape(d, d)
     return np.triu(A) + np.triu(A, 1).T
+
+
+def project(projection: str, P: Floats, q: Floats) -> Floats:
+    """Links by a registered projection, before they are shares of 100.
+
+    What is symmetric but for rounding is made symmetric to the last bit: a link would
+    otherwise count as two, one for each direction.
+
+    Raises
+    ------
+    OptionError
+        An unknown projection, or one that does not give a finite number for each pair.
+    """
+    d = P.shape[1]
+    given = PROJECTIONS[projection](P, q)
+    try:
+        A: Floats = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        A = np.empty(0)
+    if A.shape != (d, d) or not np.isfinite(A).all():
+        found = "values that are not finite" if A.shape == (d, d) else f"the shape {A.shape}"
+        raise OptionError(
+            f"The projection '{projection}' must give a finite number for each pair of features, "
+            f"as an array of shape ({d}, {d}). It gave {found}."
+        )
+    if np.array_equal(A, A.T):
+        return A
+    even = np.abs(A - A.T).max(initial=0.0) <= _ROUNDING * np.abs(A).max(initial=0.0)
+    return (A + A.T) / 2 if even else A
 
 
 def normalise(A: Floats) -> Floats:

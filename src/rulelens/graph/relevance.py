@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rulelens.bits.coverage import leave_one_out_counts, outcome_codes
 from rulelens.core.contingency import Contingency
@@ -138,19 +138,32 @@ def rule_entries(counts: Contingency, rule_relevance: str) -> Floats:
     """Rule relevance q from the four counts, 0 where it is not defined; shape (n_rules,)."""
     if rule_relevance == EQUAL:
         return np.ones(len(counts))
-    return _defined(counts.measure(rule_relevance), f"The rule relevance '{rule_relevance}'")
+    values = counts.measure(rule_relevance)
+    return _defined(values, len(counts), f"The rule relevance '{rule_relevance}'")
 
 
 def feature_entries(counts: ConditionCounts, feature_relevance: str) -> Floats:
     """Feature relevance of every condition, 0 where it is not defined; (n_conditions,)."""
     values = FEATURE_RELEVANCES[feature_relevance](counts)
-    return _defined(values, f"The feature relevance '{feature_relevance}'")
+    return _defined(values, len(counts.owner), f"The feature relevance '{feature_relevance}'")
 
 
-def _defined(values: Floats, what: str) -> Floats:
-    if np.isinf(values).any():
+def _defined(values: ArrayLike, n: int, what: str) -> Floats:
+    """The values that a registered function gave, checked, with 0 for those not defined."""
+    try:
+        given = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty((0, 0))
+    if given.shape != (n,):
+        shape = getattr(values, "shape", None)
+        kind = f"a {type(values).__name__}" if shape is None else f"an array of shape {shape}"
+        raise OptionError(
+            f"{what} gave {kind} for {n} entries. Let it return one number for each, NaN where it "
+            "is not defined."
+        )
+    if np.isinf(given).any():
         raise OptionError(f"{what} is infinite for some rules. Use one with finite values.")
-    out: Floats = np.where(np.isnan(values), 0.0, values)
+    out: Floats = np.where(np.isnan(given), 0.0, given)
     return out
 
 
@@ -166,16 +179,11 @@ def impurity_fall(counts: ConditionCounts) -> Floats:
     """Gini impurity of the shortened rule's rows, minus that of the two parts it is split in."""
     inside = counts.full[counts.owner]
     rest = counts.without - inside
-    n, n_in, n_rest = (a.sum(axis=1) for a in (counts.without, inside, rest))
-    parts = n_in * _gini(inside) + n_rest * _gini(rest)
-    fall = _gini(counts.without) - np.divide(parts, n, out=np.zeros(len(n)), where=n > 0)
-    # A split never raises the impurity: what lies below 0 is rounding.
-    out: Floats = np.maximum(fall, 0.0)
+    n_in, n_rest = inside.sum(axis=1), rest.sum(axis=1)
+    # Impurity of the whole minus that of its parts is n_in·n_rest/n²·Σ (share_in - share_rest)².
+    # In whole numbers a condition that changes no share falls by exactly 0, not by rounding.
+    apart = (inside * n_rest[:, None] - rest * n_in[:, None]).astype(np.float64)
+    product = n_in.astype(np.float64) * n_rest
+    top = (apart**2).sum(axis=1) / np.maximum(product, 1)
+    out: Floats = top / np.maximum(n_in + n_rest, 1).astype(np.float64) ** 2
     return out
-
-
-def _gini(counts: NDArray[np.int64]) -> Floats:
-    """Gini impurity of rows of class counts; 0 for no rows."""
-    n = counts.sum(axis=1, keepdims=True)
-    share = np.divide(counts, n, out=np.zeros(counts.shape), where=n > 0)
-    return np.where(n[:, 0] > 0, 1 - (share**2).sum(axis=1), 0.0)

@@ -142,10 +142,11 @@ class GraphTest:
         """
         if correction == "max":
             return np.where(np.isnan(self.p_values), np.nan, self.max_p_values)
-        which = _cells(self.graph) & ~np.isnan(self.p_values)
+        directed = _directed(self.graph, self.p_values)
+        which = _cells(self.graph, directed) & ~np.isnan(self.p_values)
         out = np.full(self.p_values.shape, np.nan)
         out[which] = false_discovery(self.p_values[which], correction)
-        if not self.graph.directed:
+        if not directed:
             mirror = np.isnan(out) & ~np.isnan(out.T)
             out[mirror] = out.T[mirror]
         return out
@@ -236,22 +237,34 @@ def _freeze(record: object, *names: str) -> None:
         object.__setattr__(record, name, array)
 
 
-def _cells(graph: FeatureGraph) -> NDArray[np.bool_]:
+def _directed(graph: FeatureGraph, *values: NDArray[Any]) -> bool:
+    """Whether a link differs by direction: in the graph, or only in its resamples."""
+    same = all(bool(((v == v.T) | ((v != v) & (v.T != v.T))).all()) for v in values)
+    return graph.directed or not same
+
+
+def _cells(graph: FeatureGraph, directed: bool) -> NDArray[np.bool_]:
     """Cells of the adjacency matrix that stand for a link, each link once."""
     d = len(graph.features)
-    if graph.directed:
-        return np.ones((d, d), dtype=bool)
-    return np.triu(np.ones((d, d), dtype=bool))
+    cells = np.ones((d, d), dtype=bool)
+    return cells if directed else np.triu(cells)
 
 
 def _links(graph: FeatureGraph, which: NDArray[np.bool_], **columns: NDArray[Any]) -> pd.DataFrame:
     import pandas as pd
 
-    i, j = np.nonzero(which & _cells(graph))
+    directed = _directed(graph, *columns.values())
+    i, j = np.nonzero(which & _cells(graph, directed))
     weight = graph.adjacency[i, j]
     order = np.lexsort((j, i, -np.abs(weight)))
     i, j = i[order], j[order]
     names = np.array(graph.features, dtype=object)
     kind = np.where(i == j, "alone", "together").astype(object)
-    frame = {"source": names[i], "target": names[j], "kind": kind, "weight": weight[order]}
+    source, target = (j, i) if directed else (i, j)  # a column gives and a row receives
+    frame = {
+        "source": names[source],
+        "target": names[target],
+        "kind": kind,
+        "weight": weight[order],
+    }
     return pd.DataFrame(frame | {name: values[i, j] for name, values in columns.items()})

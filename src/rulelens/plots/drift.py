@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rulelens.graph.drift import Drift
-from rulelens.plots.text import plain, style
+from rulelens.plots.text import inches, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,13 +37,22 @@ def plot_drift(
     matplotlib Axes
         `Drift.to_frame` holds the numbers.
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        wide = max(5.0, 0.45 * len(drift.times) + 2)
-        _, ax = plt.subplots(figsize=(wide, 3.2), layout="constrained")
     n = len(drift.times)
     places = list(range(n))
+    names = [plain(str(t), width=16) for t in drift.times]
+    longest = max((inches(name, 10) for name in names), default=0.0)
+    step, turned = max(1, n // 12), 0
+    if ax is None:
+        wide = max(5.0, 0.45 * n + 2)
+        # Beside each other they must not touch: matplotlib leaves a margin of 5 % at both ends.
+        turned = 30 if longest + 0.08 > 0.9 * (wide - 1.05) * step / max(n - 1, 1) else 0
+        ax = _axes(wide, longest, turned=bool(turned), titled=title is not None)
+    else:
+        figure = ax.get_figure(root=True)
+        room = 0.9 * ax.get_window_extent().width / (100.0 if figure is None else figure.dpi)
+        step = max(step, math.ceil((longest + 0.08) * max(n - 1, 1) / room))
+    shown = places[::step]
+    labels = names[::step]
     ax.plot(places, drift.from_first, color=_WAY, marker="x", linestyle=":", label="from the first")
     ax.plot(
         places[1:], drift.from_previous[1:], color=_STEP, marker="o", label="from the one before"
@@ -59,10 +69,6 @@ def plot_drift(
             fillstyle="none",
             linestyle="none",
         )
-    step = max(1, n // 12)
-    shown = places[::step]
-    labels = [plain(str(drift.times[k]), width=16) for k in shown]
-    turned = 30 if sum(map(len, labels)) > 60 else 0
     ax.set_xticks(
         shown, labels, rotation=turned, ha="right" if turned else "center", **style(*labels)
     )
@@ -73,3 +79,18 @@ def plot_drift(
     if title is not None:
         ax.set_title(plain(title), **style(plain(title)))
     return ax
+
+
+def _axes(wide: float, longest: float, *, turned: bool, titled: bool) -> Axes:
+    """A new figure with room for the labels of the times, the same at every drawing."""
+    import matplotlib.pyplot as plt
+
+    left = max(0.75, 0.87 * longest if turned else 0.5 * longest)
+    right = 0.3 if turned else max(0.3, 0.5 * longest)
+    below = 0.3 + (0.5 * longest if turned else 0.1)
+    above = 0.4 if titled else 0.15
+    high = 2.6 + below + above
+    figure = plt.figure(figsize=(wide, high))
+    return figure.add_axes(
+        (left / wide, below / high, 1 - (left + right) / wide, 1 - (below + above) / high)
+    )

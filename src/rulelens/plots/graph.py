@@ -179,9 +179,11 @@ def draw(
         figure = plt.figure(figsize=(wide, high))
         ax = figure.add_axes((0.01, 0.7 / high, 0.98, _SIDE / high))
     scale, letters, font = _fit(ax, picture, longest)
+    # Many links of one width would be one grey blot.
+    thin = min(1.0, (60 / max(len(picture.links), 1)) ** 0.5)
     for link in picture.links:
         a, b = picture.nodes[link.i], picture.nodes[link.j]
-        points = max(72 * scale * _WIDEST * link.width, 0.25)
+        points = max(72 * scale * _WIDEST * link.width * thin, 0.25)
         # Dashes grow with the width: keep those of wide links short.
         dash: LineStyle = "--" if points < 2 else (0, (7 / points, 3.5 / points))
         ax.plot(
@@ -194,6 +196,7 @@ def draw(
             zorder=1,
         )
     fill = NODE if picture.compared is None else ALONE
+    named = _named(picture, font / 72 / scale)
     radius = _LARGEST_RADIUS * min(1.0, (12 / max(len(picture.nodes), 1)) ** 0.5)
     for node in picture.nodes:
         r = max(radius * node.size**0.5, 0.006)
@@ -204,12 +207,16 @@ def draw(
         if node.alone_share:
             inner = r * node.alone_share**0.5
             ax.add_patch(Circle((node.x, node.y), inner, facecolor=ALONE, linewidth=0, zorder=3))
-        _write_name(ax, node, r, letters, font)
+        if node.name in named:
+            _write_name(ax, node, r, letters, font)
     if not picture.nodes:
         ax.text(0.5, 0.5, "no features", ha="center", va="center", color=TEXT)
     figure_ = ax.get_figure(root=True)
     wide = ax.get_window_extent().width / (100.0 if figure_ is None else figure_.dpi)
-    caption = wrap(picture.caption(guide=guide), max(wide, 1.0), _SMALL)
+    text = picture.caption(guide=guide)
+    if len(named) < len(picture.nodes):
+        text += f" Named: {len(named)} of {len(picture.nodes)} features."
+    caption = wrap(text, max(wide, 1.0), _SMALL)
     ax.set_xlabel(caption, fontsize=_SMALL, color=TEXT, **style(caption))
     if title is not None:
         ax.set_title(plain(title), **style(plain(title)))
@@ -249,6 +256,20 @@ def _fit(ax: Axes, picture: GraphDrawing, longest: float) -> tuple[float, int, f
     for spine in ax.spines.values():
         spine.set_visible(False)
     return unit, letters, font
+
+
+def _named(picture: GraphDrawing, high: float) -> set[str]:
+    """Names that have room: all, or those of the largest discs that do not touch each other.
+
+    ``high`` is the height of a letter in units of the drawing.
+    """
+    placed: dict[str, list[float]] = {"start": [], "end": [], "middle": []}
+    named = set()
+    for node in sorted(picture.nodes, key=lambda n: -n.size):
+        if all(abs(node.y - y) >= high for y in placed[node.anchor]) or node.anchor == "middle":
+            placed[node.anchor].append(node.y)
+            named.add(node.name)
+    return named
 
 
 def _fitting(picture: GraphDrawing, room: float, font: float) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.layout import checked_top
 from rulelens.plots.text import inches, plain, style
 
 if TYPE_CHECKING:
@@ -43,28 +43,36 @@ def plot_heatmap(
     matplotlib Axes
         `FeatureGraph.to_frame` holds the numbers.
     """
-    if top < 1:
-        raise OptionError(f"top must be at least 1, not {top!r}.")
+    top = checked_top(top)
     importance = graph.adjacency.sum(axis=1)
     order = np.argsort(-importance, kind="stable")[:top]
     names = [graph.features[i] for i in order]
     A = graph.adjacency[np.ix_(order, order)]
     hidden = len(importance) - len(order)
-    ax = _axes(ax, names, _BARS + 0.6, caption=hidden > 0)
+    notes = []
+    if graph.directed:
+        notes.append("columns give, rows receive")
+    if hidden:
+        noun = "feature" if hidden == 1 else "features"
+        rest = np.delete(importance, order).sum()
+        notes.append(f"not shown: {hidden} {noun} with {rest:.3g} of 100")
+    ax = _axes(ax, names, _BARS + 0.6, caption=len(notes))
     n = len(names)
     _squares(ax, A, names, numbers="{:.1f}")
     # Bars in the same axes, right of the squares: they need no room beside them.
-    largest = float(np.abs(importance[order]).max(initial=0.0)) or 1.0
-    lengths = (_BARS - 1.2) * importance[order] / largest
-    ax.barh(np.arange(n), lengths, left=n, color="#cfe1f2", edgecolor=_EDGE, height=0.7)
-    for row, value in enumerate(importance[order]):
-        end = n + max(lengths[row], 0) + 0.15
+    # Those below 0 lead to the left of a line that stands as far from the squares as they need.
+    shown = importance[order]
+    span = float(shown.max(initial=0.0) - shown.min(initial=0.0)) or 1.0
+    lengths = (_BARS - 1.2) * shown / span
+    zero = n - float(lengths.min(initial=0.0))
+    ax.barh(np.arange(n), lengths, left=zero, color="#cfe1f2", edgecolor=_EDGE, height=0.7)
+    for row, value in enumerate(shown):
+        end = zero + max(lengths[row], 0) + 0.15
         ax.text(end, row, f"{value:.1f}", va="center", fontsize=7, color=_TEXT)
     ax.text(n, -0.7, "importance", va="bottom", fontsize=8, color=_TEXT)
     ax.set_xlim(-0.5, n + _BARS)
-    if hidden:
-        rest = importance.sum() - importance[order].sum()
-        ax.set_xlabel(f"not shown: {hidden} features with {rest:.3g} of 100", fontsize=8)
+    if notes:
+        ax.set_xlabel("\n".join(notes), fontsize=8)
     if title is not None:
         ax.set_title(
             plain(title), loc="left", **style(plain(title))
@@ -89,17 +97,20 @@ def plot_distances(
     matplotlib Axes
     """
     names = [str(n) for n in distances.index]
-    ax = _axes(ax, names, 0.0, caption=False)
-    _squares(ax, distances.to_numpy(dtype=float), names, "{:.0f}")
+    ax = _axes(ax, names, 0.0, caption=0)
+    values = distances.to_numpy(dtype=float)
+    largest = float(np.abs(values).max(initial=0.0))
+    numbers = "{:.0f}" if largest >= 20 else "{:.1f}" if largest >= 2 else "{:.2g}"
+    _squares(ax, values, names, numbers)
     if title is not None:
         ax.set_title(plain(title), **style(plain(title)))
     return ax
 
 
-def _axes(ax: Axes | None, names: list[str], extra: float, *, caption: bool) -> Axes:
+def _axes(ax: Axes | None, names: list[str], extra: float, *, caption: int) -> Axes:
     """Axes as given, or a new figure with room for the names; `extra` cells at the right.
 
-    A caption stands below the names and needs room of its own.
+    A caption of so many lines stands below the names and needs room of its own.
     """
     if ax is not None:
         return ax
@@ -109,7 +120,7 @@ def _axes(ax: Axes | None, names: list[str], extra: float, *, caption: bool) -> 
     label = longest + 0.25
     cell = 0.3 if len(names) <= 40 else 0.16
     grid = max(cell * len(names), 1.2)
-    below = label + (0.3 if caption else 0.0)
+    below = label + (0.15 + 0.15 * caption if caption else 0.0)
     wide, high = label + grid + cell * extra + 0.3, below + grid + 0.75
     figure = plt.figure(figsize=(wide, high))
     return figure.add_axes((label / wide, below / high, (grid + cell * extra) / wide, grid / high))

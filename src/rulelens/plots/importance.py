@@ -8,8 +8,9 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.layout import checked_top
 from rulelens.graph.uncertainty import GraphIntervals
-from rulelens.plots.text import plain, style
+from rulelens.plots.text import inches, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,16 +45,14 @@ def plot_importance(
     matplotlib Axes
         `FeatureGraph.importance` and `GraphIntervals.importance_frame` hold the numbers.
     """
-    if top < 1:
-        raise OptionError(f"top must be at least 1, not {top!r}.")
+    top = checked_top(top)
     importance = graph.adjacency.sum(axis=1)
     alone = graph.adjacency.diagonal()
     order = np.argsort(-importance, kind="stable")[:top]
+    names = [plain(graph.features[i], width=40) for i in order]
+    hidden = len(importance) - len(order)
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        size = (6.4, max(1.8, 0.27 * len(order) + 1.1))
-        _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = _axes(names, lines=2 if hidden else 1, titled=title is not None)
     rows = np.arange(len(order))
     ax.barh(rows, alone[order], color=ALONE, edgecolor=EDGE, label="alone", linewidth=0.6)
     ax.barh(
@@ -79,16 +78,42 @@ def plot_importance(
         )
         for ends in (intervals.importance_low, intervals.importance_high):
             ax.plot(ends[order], rows, color=LINE, marker="|", markersize=7, linestyle="none")
-    names = [plain(graph.features[i], width=40) for i in order]
     ax.set_yticks(rows, names, **style(*names))
     ax.set_ylim(len(order) - 0.5, -0.5)
-    hidden = len(importance) - len(order)
-    rest = importance.sum() - importance[order].sum()
+    rest = np.delete(importance, order).sum()
+    noun = "feature" if hidden == 1 else "features"
     # On two lines: beside long names little room is left.
-    note = f"\n({hidden} more features: {rest:.3g})" if hidden else ""
+    note = f"\n({hidden} more {noun}: {rest:.3g})" if hidden else ""
     ax.set_xlabel(f"importance, of 100{note}")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="lower right", frameon=False)
+    # Above the bars: inside it would hide some.
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+        frameon=False,
+        fontsize=8,
+        handlelength=1.5,
+        columnspacing=1.2,
+    )
     if title is not None:
-        ax.set_title(plain(title), **style(plain(title)))
+        ax.set_title(plain(title), pad=24, **style(plain(title)))
     return ax
+
+
+def _axes(names: list[str], *, lines: int, titled: bool) -> Axes:
+    """A new figure with room for the names, and for a label of so many lines below.
+
+    matplotlib's automatic layouts would move the axes a little at every drawing, so that the
+    same figure gave other files.
+    """
+    import matplotlib.pyplot as plt
+
+    label = max((inches(name, 10) for name in names), default=0.0) + 0.2
+    wide = max(6.4, label + 3.9)
+    below, above = 0.4 + 0.17 * lines, 0.65 if titled else 0.35
+    high = max(1.2, 0.27 * len(names)) + below + above
+    figure = plt.figure(figsize=(wide, high))
+    return figure.add_axes(
+        (label / wide, below / high, 1 - (label + 0.15) / wide, 1 - (below + above) / high)
+    )
