@@ -15,13 +15,14 @@ from scipy.stats import false_discovery_control
 from sklearn.tree import DecisionTreeClassifier
 
 from rulelens.core.conditions import Interval
+from rulelens.core.measures import MEASURES
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
-from rulelens.errors import OptionError, RulelensWarning, TableError
+from rulelens.errors import FormatError, OptionError, RulelensWarning, TableError
 from rulelens.graph.feature_graph import FeatureGraph
 from rulelens.graph.inference import bootstrap, permutation_test
-from rulelens.graph.uncertainty import false_discovery
+from rulelens.graph.uncertainty import GraphIntervals, GraphTest, false_discovery
 from rulelens.sources.extract import extract_rules
 
 pytestmark = pytest.mark.filterwarnings("ignore:The feature graph is empty")
@@ -207,3 +208,123 @@ def test_false_discovery_agrees_with_scipy(p):
         expected = false_discovery_control(values, method=method) if p else values
         np.testing.assert_allclose(false_discovery(values, method), expected, atol=1e-15)
     assert np.array_equal(false_discovery(values, "none"), values)
+
+
+def test_results_are_read_back_as_they_were():
+    """They could be written, and took minutes to make, but nothing read them."""
+    X, y = data()
+    for record in (
+        bootstrap(learn, X, y, n_resamples=5, random_state=0),
+        bootstrap(learn(X, y), X, y, n_resamples=5, random_state=0),
+        permutation_test(learn(X, y), X, y, n_permutations=19, random_state=0),
+        permutation_test(learn, X, y, n_permutations=19, random_state=0),
+    ):
+        document = json.loads(json.dumps(record.to_dict(), allow_nan=False))
+        again = type(record).from_dict(document)
+        assert again.to_dict() == record.to_dict()
+        pd.testing.assert_frame_equal(again.to_frame(), record.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"format": "rulelens.graph"}, "graph_intervals"),
+        ({"version": 2}, "version 2"),
+        ({"graph": None}, "feature_graph"),
+        ({"low": [[0.0]]}, "low"),
+        ({"high": None}, "high"),
+        ({"importance_low": [0.0, "1", 0.0]}, "importance_low"),
+        ({"distances": [1.0]}, "distances"),
+        ({"n_resamples": True}, "n_resamples"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"confidence": None}, "confidence"),
+        ({"refitted": "yes"}, "refitted"),
+    ],
+)
+def test_faults_of_saved_intervals_are_told(change, place):
+    X, y = data()
+    good = bootstrap(learn(X, y), X, y, n_resamples=3, random_state=0).to_dict()
+    with pytest.raises(FormatError, match=place):
+        GraphIntervals.from_dict(good | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"format": "rulelens.graph_intervals"}, "graph_test"),
+        ({"p_values": [[0.5]]}, "p_values"),
+        ({"p_values": [[0.5] * 3, [0.5] * 2, [0.5] * 3]}, "p_values"),
+        ({"p_values": [["0.5"] * 3] * 3}, "p_values"),
+        ({"max_p_values": [[None] * 3] * 3}, "max_p_values"),
+        ({"n_permutations": 0}, "n_permutations"),
+    ],
+)
+def test_faults_of_saved_tests_are_told(change, place):
+    X, y = data()
+    good = permutation_test(learn(X, y), X, y, n_permutations=19, random_state=0).to_dict()
+    with pytest.raises(FormatError, match=place):
+        GraphTest.from_dict(good | change)
+
+
+def test_the_largest_link_corrects_no_importances():
+    """Benjamini-Hochberg's values were given under the name 'max'."""
+    X, y = data()
+    test = permutation_test(learn(X, y), X, y, n_permutations=19, random_state=0)
+    with pytest.raises(OptionError, match="for links only"):
+        test.importance_frame(correction="max")
+
+
+def test_what_cannot_be_resampled_is_told():
+    """No rows ended in a ZeroDivisionError, a name for rules in a TypeError."""
+    X, y = data()
+    rules = learn(X, y)
+    with pytest.raises(TableError, match="no rows"):
+        permutation_test(rules, X[:0], y[:0])
+    for call in (bootstrap, permutation_test):
+        with pytest.raises(OptionError, match="not a str"):
+            call("rules.json", X, y)
+    with pytest.raises(OptionError, match="confidence must lie"):
+        bootstrap(rules, X, y, confidence="95%")
+
+
+def test_directions_that_only_resamples_have_are_listed():
+    """Links of a graph that happens to be symmetric lost one direction of their resamples."""
+    X, y = data()
+    graph = permutation_test(learn(X, y), X, y, n_permutations=19, random_state=0).graph
+    even = graph.select(slice(0, 0))
+    d = len(even.features)
+    p = np.full((d, d), 1.0)
+    p[1, 0], p[0, 1] = 0.05, 0.5
+    test = GraphTest(even, p, np.ones(d), p, 19, True)
+    adjusted = test.adjusted("none")
+    assert (adjusted[1, 0], adjusted[0, 1]) == (0.05, 0.5)
+    present = np.zeros((d, d))
+    present[1, 0] = 0.5
+    zeros = np.zeros((d, d))
+    intervals = GraphIntervals(
+        even, zeros, zeros, zeros[0], zeros[0], present, zeros[0], 0.9, 3, True
+    )
+    row = intervals.to_frame().iloc[0]
+    assert (row["source"], row["target"]) == even.features[:2]  # the column gives
+
+
+@pytest.mark.filterwarnings("ignore::rulelens.errors.RulelensWarning")
+@pytest.mark.parametrize("anew", [False, True])
+def test_links_beyond_all_bounds_are_not_compared(anew):
+    """Each shuffling has a scale of its own where lift makes links too large for a float."""
+    X, y = data()
+    rule = Rule({"f0": Interval(low=0.5)}, "yes")
+    few = RuleSet.from_rules([rule] * 3, Schema.numeric(["f0", "f1", "f2"]))
+    many = RuleSet.from_rules([rule] * 900, Schema.numeric(["f0", "f1", "f2"]))
+    MEASURES.add("large", lambda tp, fp, fn, tn: tp * 100.0)
+    try:
+        for rules in (few, many):
+            source = (lambda rows, labels, r=rules: r) if anew else rules
+            options = {"n_permutations": 19, "random_state": 0, "rule_relevance": "large"}
+            if rules is few:
+                permutation_test(source, X, y, **options)
+                continue
+            with pytest.raises(OptionError, match="too large to be compared"):
+                permutation_test(source, X, y, **options)
+    finally:
+        MEASURES.remove("large")

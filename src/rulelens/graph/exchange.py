@@ -1,4 +1,4 @@
-"""A feature graph as plain values for JSON, and as graphs of other packages."""
+"""Feature graphs, their intervals and tests from plain values; graphs for other packages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rulelens.core.schema import level_key
 from rulelens.errors import FormatError, MissingExtraError
 from rulelens.graph.feature_graph import FeatureGraph
+from rulelens.graph.uncertainty import GraphIntervals, GraphTest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -44,14 +45,7 @@ def to_dict(graph: FeatureGraph) -> dict[str, Any]:
 
 def from_dict(data: Mapping[str, Any]) -> FeatureGraph:
     """Read what `to_dict` wrote; a FormatError names the place of a fault."""
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-        raise FormatError(f'Expected a document with "format": "{FORMAT}", found {found!r}.')
-    if data.get("version") != VERSION:
-        raise FormatError(
-            f"This feature graph has format version {data.get('version')!r}; version {VERSION} "
-            "can be read. Write it again, or update Rulelens."
-        )
+    _check_format(data, FORMAT, "feature graph")
     features = _list(data, "features", str)
     if len(set(features)) != len(features):
         raise FormatError("features: a name occurs twice.")
@@ -79,6 +73,77 @@ def from_dict(data: Mapping[str, Any]) -> FeatureGraph:
         tuple(outcomes),
         *(_text(data, k) for k in ("rule_relevance", "feature_relevance", "projection")),
     )
+
+
+def intervals_from_dict(data: Mapping[str, Any]) -> GraphIntervals:
+    """Read what `GraphIntervals.to_dict` wrote; a FormatError names the place of a fault."""
+    _check_format(data, "rulelens.graph_intervals", "document of intervals")
+    graph = from_dict(data.get("graph", {}))
+    d = len(graph.features)
+    n = _whole(data, "n_resamples")
+    (confidence,) = _numbers([data.get("confidence")], (1,), "confidence").tolist()
+    if not 0 < confidence < 1:
+        raise FormatError(f"confidence: expected a number between 0 and 1, found {confidence!r}.")
+    return GraphIntervals(
+        graph,
+        _array(data, "low", (d, d)),
+        _array(data, "high", (d, d)),
+        _array(data, "importance_low", (d,)),
+        _array(data, "importance_high", (d,)),
+        _array(data, "present", (d, d)),
+        _array(data, "distances", (n,)),
+        confidence,
+        n,
+        _flag(data, "refitted"),
+    )
+
+
+def graph_test_from_dict(data: Mapping[str, Any]) -> GraphTest:
+    """Read what `GraphTest.to_dict` wrote; a FormatError names the place of a fault."""
+    _check_format(data, "rulelens.graph_test", "test")
+    graph = from_dict(data.get("graph", {}))
+    d = len(graph.features)
+    rows = _list(data, "p_values", list)
+    untested = [[v is None for v in row] for row in rows]
+    p = _numbers([[0.0 if v is None else v for v in row] for row in rows], (d, d), "p_values")
+    p[np.array(untested, dtype=bool).reshape(d, d)] = np.nan
+    return GraphTest(
+        graph,
+        p,
+        _array(data, "importance_p_values", (d,)),
+        _array(data, "max_p_values", (d, d)),
+        _whole(data, "n_permutations"),
+        _flag(data, "refitted"),
+    )
+
+
+def _check_format(data: object, name: str, what: str) -> None:
+    found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+    if not isinstance(data, Mapping) or found != name:
+        raise FormatError(f'Expected a document with "format": "{name}", found {found!r}.')
+    if data.get("version") != VERSION:
+        raise FormatError(
+            f"This {what} has format version {data.get('version')!r}; version {VERSION} "
+            "can be read. Write it again, or update Rulelens."
+        )
+
+
+def _array(data: Mapping[str, Any], key: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return _numbers(_list(data, key, object), shape, key)
+
+
+def _whole(data: Mapping[str, Any], key: str) -> int:
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise FormatError(f"{key}: expected a whole number of at least 1, found {value!r}.")
+    return value
+
+
+def _flag(data: Mapping[str, Any], key: str) -> bool:
+    value = data.get(key)
+    if not isinstance(value, bool):
+        raise FormatError(f"{key}: expected true or false, found {value!r}.")
+    return value
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

@@ -14,7 +14,7 @@ from rulelens.errors import OptionError, RulelensWarning, TableError
 from rulelens.frames import Labels, read_labels, read_table
 from rulelens.graph.distance import align, changes
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.graph.projections import project
+from rulelens.graph.projections import ONLY_SHARES, project
 from rulelens.graph.relevance import feature_entries, rule_entries
 from rulelens.graph.replicates import RuleCells
 from rulelens.graph.uncertainty import GraphIntervals, GraphTest
@@ -68,7 +68,7 @@ def bootstrap(
     B. Efron, R. Tibshirani (1993), An introduction to the bootstrap, chapter 13.
     """
     _whole(n_resamples, 2, "n_resamples")
-    if not 0 < confidence < 1:
+    if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
         raise OptionError(f"confidence must lie between 0 and 1, not {confidence!r}.")
     options = {
         "rule_relevance": rule_relevance,
@@ -171,6 +171,8 @@ def permutation_test(
     }
     rng = np.random.default_rng(random_state)
     graph, labels = _observed(rules, X, y, options)
+    if not len(labels):
+        raise TableError("There are no rows whose labels could be shuffled.")
     everything = np.arange(len(labels))
 
     def shuffles() -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -182,7 +184,7 @@ def permutation_test(
     links = np.zeros((d, d), dtype=np.int64)
     sums = np.zeros(d, dtype=np.int64)
     beaten = np.zeros((d, d), dtype=np.int64)
-    source = _replicates(rules, X, labels, graph, shuffles())
+    source = _replicates(rules, X, labels, graph, shuffles(), comparable=True)
     true = next(source)
     # What is equal but for rounding counts as equal.
     link_bar = true - 1e-12 * np.abs(true)
@@ -222,6 +224,11 @@ def _observed(
 
 
 def _learn(source: RuleSource, X: object, y: object) -> RuleSet:
+    if not callable(source):
+        raise OptionError(
+            f"Give a RuleSet, or a function of X and y that learns one, not a "
+            f"{type(source).__name__}."
+        )
     rules = source(X, y)
     if not isinstance(rules, RuleSet):
         raise OptionError(
@@ -236,8 +243,13 @@ def _replicates(
     labels: Labels,
     graph: FeatureGraph,
     replicates: Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    *,
+    comparable: bool = False,
 ) -> Iterator[Floats]:
-    """Links of each replicate before they are shares of 100, over the graph's features."""
+    """Links of each replicate before they are shares of 100, over the graph's features.
+
+    ``comparable``: links up to a scale, which differs between replicates, are an error.
+    """
     if isinstance(rules, RuleSet):
         cells = RuleCells.of(rules, read_table(X, rules.schema), labels)
         for counts in cells.counts(replicates):
@@ -246,7 +258,8 @@ def _replicates(
             q = rule_entries(counts.rules, graph.rule_relevance)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RulelensWarning)  # told for the graph itself
-                yield project(graph.projection, P, q)
+                links = _links(graph.projection, P, q, comparable)
+            yield links
         return
     one_type = len({type(c) for c in labels.classes}) == 1
     classes = np.array(labels.classes, dtype=None if one_type else object)
@@ -263,7 +276,7 @@ def _replicates(
                 feature_relevance=graph.feature_relevance,
                 projection=graph.projection,
             )
-            links = project(graph.projection, one.contributions, one.rule_weights)
+            links = _links(graph.projection, one.contributions, one.rule_weights, comparable)
         if one.features != graph.features:
             if not set(one.features) <= set(graph.features):
                 extra = next(f for f in one.features if f not in graph.features)
@@ -275,6 +288,18 @@ def _replicates(
             )
             links = align([graph, named])[1][1]
         yield links
+
+
+def _links(projection: str, P: Floats, q: Floats, comparable: bool) -> Floats:
+    if comparable:
+        warnings.filterwarnings("error", message=f".*{ONLY_SHARES}", category=RulelensWarning)
+    try:
+        return project(projection, P, q)
+    except RulelensWarning:
+        raise OptionError(
+            "The links are too large to be compared between shufflings. Use a rule relevance "
+            "between 0 and 1, such as 'relevance' or 'confidence'."
+        ) from None
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -20,6 +20,9 @@ PROJECTIONS: Registry[Projection] = Registry("projection", "rulelens.projections
 
 _BLOCK = 1 << 21
 _ROUNDING = 1e-13
+_LARGEST_LOG = 500.0
+ONLY_SHARES = "Links are so large that only their shares are known."
+"""What `joint` warns of where it gives links up to a scale."""
 
 
 @PROJECTIONS.register("joint")
@@ -65,15 +68,16 @@ def joint(P: Floats, q: Floats) -> Floats:
         flips += np.bincount(cell, above > 0, d * d)
     if not outside:
         return _mirrored(-np.expm1(logs), d)
+    scale = logs.max(initial=0.0)
     warnings.warn(
         "A relevance leaves [0, 1], so that links can be negative and shares say little. "
-        "Use a rule relevance between 0 and 1, such as 'relevance' or 'confidence'.",
+        + (f"{ONLY_SHARES} " if scale >= _LARGEST_LOG else "")
+        + "Use a rule relevance between 0 and 1, such as 'relevance' or 'confidence'.",
         RulelensWarning,
         stacklevel=2,
     )
     sign = np.where(flips % 2, -1.0, 1.0)
-    scale = logs.max(initial=0.0)
-    if scale < 500:
+    if scale < _LARGEST_LOG:
         return _mirrored(np.where(sign > 0, -np.expm1(logs), 1 + np.exp(logs)), d)
     return _mirrored(np.exp(-scale) - sign * np.exp(logs - scale), d)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -93,6 +94,19 @@ class GraphIntervals:
             "refitted": self.refitted,
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GraphIntervals:
+        """The intervals that `to_dict` wrote.
+
+        Raises
+        ------
+        FormatError
+            Not such a document; the message names the place.
+        """
+        from rulelens.graph.exchange import intervals_from_dict
+
+        return intervals_from_dict(data)
+
 
 @dataclass(frozen=True, eq=False)
 class GraphTest:
@@ -155,7 +169,7 @@ class GraphTest:
         self, alpha: float = 0.05, *, correction: Correction = "bh"
     ) -> NDArray[np.bool_]:
         """Links whose corrected p-value is at most `alpha`: bool, (n_features, n_features)."""
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not {alpha!r}.")
         with np.errstate(invalid="ignore"):
             out: NDArray[np.bool_] = self.adjusted(correction) <= alpha
@@ -192,6 +206,19 @@ class GraphTest:
             "refitted": self.refitted,
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GraphTest:
+        """The test that `to_dict` wrote.
+
+        Raises
+        ------
+        FormatError
+            Not such a document; the message names the place.
+        """
+        from rulelens.graph.exchange import graph_test_from_dict
+
+        return graph_test_from_dict(data)
+
 
 def false_discovery(
     p_values: Floats, correction: Literal["bh", "by", "none"] | str = "bh"
@@ -213,6 +240,11 @@ def false_discovery(
     >>> false_discovery(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.04, 0.04]
     """
+    if correction == "max":
+        raise OptionError(
+            "The correction 'max' needs the largest link of each shuffling, and is for links only. "
+            "Use 'bh', 'by' or 'none'."
+        )
     if correction not in CORRECTIONS:
         raise OptionError(
             f"Unknown correction {correction!r}. {did_you_mean(correction, CORRECTIONS)}"
