@@ -226,3 +226,25 @@ def test_importance_has_interval_lines(graph_with):
     assert "90% interval" in [t.get_text() for t in ax.get_legend().get_texts()]
     with pytest.raises(OptionError, match="other features"):
         plot_importance(graph_with(5), intervals=intervals)
+
+
+def test_parts_of_both_signs_do_not_hide_each_other():
+    """With lift the bar of a feature ended at another place than its importance, unsaid."""
+    with pytest.warns(RulelensWarning):
+        graph = FeatureGraph.from_relevances(
+            ["a", "b", "c"], [[1, 0.9, 0], [1, 0.5, 0.4], [0, 1, 1]], [3, 3, 3], [0] * 3, ["yes"]
+        )
+    alone = graph.alone()
+    mixed = graph.importance()[alone * (graph.importance() - alone) < 0]
+    assert len(mixed)
+    ax = plot_importance(graph)
+    (marks,) = [line for line in ax.lines if line.get_marker() == "D"]
+    assert sorted(marks.get_xdata()) == pytest.approx(sorted(mixed))
+    names = [t.get_text() for t in ax.get_yticklabels()]
+    bars = {
+        k: [p for p in ax.patches if round(p.get_y() + p.get_height() / 2) == k] for k in (0, 1, 2)
+    }
+    for k, name in enumerate(names):
+        if name in mixed:
+            assert [p.get_x() for p in bars[k]] == [0, 0]
+            assert sum(p.get_width() for p in bars[k]) == pytest.approx(mixed[name])

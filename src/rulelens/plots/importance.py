@@ -54,17 +54,30 @@ def plot_importance(
     if ax is None:
         ax = _axes(names, lines=2 if hidden else 1, titled=title is not None)
     rows = np.arange(len(order))
+    together = importance - alone
+    # Parts of both signs, as lift gives, stand on both sides of 0 and would hide each other.
+    mixed = (alone * together < 0)[order]
     ax.barh(rows, alone[order], color=ALONE, edgecolor=EDGE, label="alone", linewidth=0.6)
     ax.barh(
         rows,
-        (importance - alone)[order],
-        left=alone[order],
+        together[order],
+        left=np.where(mixed, 0.0, alone[order]),
         color=TOGETHER,
         edgecolor=EDGE,
         hatch="////",
         label="together with others",
         linewidth=0.6,
     )
+    if mixed.any():
+        ax.plot(
+            importance[order][mixed],
+            rows[mixed],
+            color=LINE,
+            marker="D",
+            markerfacecolor="white",
+            linestyle="none",
+            label="importance",
+        )
     if intervals is not None:
         if intervals.graph.features != graph.features:
             raise OptionError("The intervals are of a graph with other features.")
@@ -90,7 +103,7 @@ def plot_importance(
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=3,
+        ncols=4,
         frameon=False,
         fontsize=8,
         handlelength=1.5,
