@@ -140,15 +140,21 @@ def figures(results: Path) -> None:
             1, len(names), figsize=(3.2 * len(names), 3), sharey=True, squeeze=False
         )
         for axis, name in zip(axes[0], names, strict=True):
-            for label, part in table[table[panels] == name].groupby(series):
-                axis.errorbar(part[x], part["j5"], part["j5_error"], label=label, marker=".")
+            for mark, (label, part) in zip(
+                "os^Dv", table[table[panels] == name].groupby(series), strict=False
+            ):
+                axis.errorbar(
+                    part[x], part["j5"], part["j5_error"], label=label, marker=mark, markersize=4
+                )
             axis.set_title(name)
             axis.set_xlabel(x)
         axes[0][0].set_ylabel("Jaccard@5")
-        axes[0][-1].legend(fontsize="small")
         figure.suptitle(title)
         figure.tight_layout()
-        figure.savefig(results / file, dpi=110)
+        # Beside the panels: over them it would hide lines.
+        handles, labels = axes[0][0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+        figure.savefig(results / file, dpi=110, bbox_inches="tight")
         plt.close(figure)
 
     if (results / "agreement.csv").exists():
