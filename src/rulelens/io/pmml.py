@@ -1,8 +1,10 @@
 """Rules as PMML 4.4 RuleSetModel.
 
-An ordered list is scored by ``firstHit``, an unordered set by ``weightedSum`` with equal
-weights. PMML has no single-precision condition: such a condition is written as the
-double-precision one that selects the same values. In PMML a comparison with a missing value is
+An ordered list is scored by ``firstHit``, an unordered set by ``weightedSum``: with equal
+weights, or where the rules come from a forest or a boosted model, with a rule and its weight for
+each class, so that the class of the largest sum is the model's prediction. PMML has no
+single-precision condition: such a condition is written as the double-precision one that selects
+the same values. In PMML a comparison with a missing value is
 unknown, and a rule whose predicate is unknown does not fire, as here. Levels that the model
 does not know are to be used as they are (``invalidValueTreatment="asIs"``).
 """
@@ -11,7 +13,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from rulelens.core.conditions import Condition, Interval, Missing
 from rulelens.core.ruleset import RuleSet
@@ -19,6 +23,7 @@ from rulelens.core.schema import Feature, Level
 from rulelens.errors import FormatError
 from rulelens.io.format import FORMATS, Format
 from rulelens.io.pmml_reader import read_pmml
+from rulelens.io.votes import votes_of
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _ESCAPES = {
@@ -36,10 +41,15 @@ _XML_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def write_pmml(rules: RuleSet) -> str:
     """A rule set as a PMML document.
 
+    Rules that carry values or class shares, and decide by their sums, are written once for each
+    class with a weight that is not 0, in the order in which the model adds them up. The first
+    rules, without conditions, give each class its start, so that of equal classes the first wins.
+
     Raises
     ------
     FormatError
-        Levels or outcomes of mixed types, of which PMML cannot carry the types, or text with
+        Values that a model adds up in single precision, which PMML scorers do not; levels or
+        outcomes of mixed types, of which PMML cannot carry the types, or text with
         characters that XML cannot carry.
     """
     target = "outcome"
@@ -60,10 +70,13 @@ def write_pmml(rules: RuleSet) -> str:
         for i, f in enumerate(table.feature)
     ]
     ends = rules.offsets.tolist()
-    body = []
-    for k, code in enumerate(rules.outcome.tolist()):
-        chosen = [texts[i] for i in rules.indices[ends[k] : ends[k + 1]].tolist()]
-        body.append(f'    <SimpleRule id="{k}" score={_value(rules.outcomes[code])} weight="1">')
+    scores = [_value(v) for v in rules.outcomes]
+    body: list[str] = []
+    for number, (k, code, weight) in enumerate(_weighted(rules)):
+        chosen = (
+            [] if k is None else [texts[i] for i in rules.indices[ends[k] : ends[k + 1]].tolist()]
+        )
+        body.append(f'    <SimpleRule id="{number}" score={scores[code]} weight="{weight}">')
         if not chosen:
             body.append("     <True/>")
         elif len(chosen) == 1:
@@ -92,6 +105,20 @@ def write_pmml(rules: RuleSet) -> str:
         "</PMML>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _weighted(rules: RuleSet) -> Iterator[tuple[int | None, int, str]]:
+    """Rule (None: without conditions), class and weight of each rule of the document."""
+    votes = votes_of(rules)
+    if votes is None:
+        for k, code in enumerate(rules.outcome.tolist()):
+            yield k, code, "1"
+        return
+    for code, weight in enumerate(votes.start.tolist()):
+        yield None, code, repr(weight)
+    for k in votes.order.tolist():
+        for code in np.flatnonzero(votes.weights[k]).tolist():
+            yield k, code, repr(float(votes.weights[k, code]))
 
 
 def _type_of(feature: Feature) -> str:

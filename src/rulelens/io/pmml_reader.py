@@ -9,11 +9,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from rulelens.core.conditions import Condition, Interval, Membership, Missing, intersect
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import FormatError, RulelensError
+from rulelens.io.votes import SCORE_CLASS, VALUE
 from rulelens.language.agreement import check_agreement
 
 if TYPE_CHECKING:
@@ -39,6 +42,10 @@ def read_pmml(
 ) -> RuleSet:
     """Rules of a PMML document with one RuleSetModel.
 
+    Rules of ``firstHit`` are an ordered list, and so are those of ``weightedMax``, the largest
+    weight first. Weights of ``weightedSum`` that differ become provenance ``value`` and
+    ``score class``, whose sums predict; a weight of 0 on a rule without conditions is left out.
+
     Parameters
     ----------
     text : str
@@ -49,7 +56,8 @@ def read_pmml(
     ------
     FormatError
         Not XML, no rule set, or a predicate that is no conjunction of conditions on one field
-        each (``or`` is read only with ``isMissing``). The message names the element.
+        each (``or`` is read only with ``isMissing``), or a default score beside weights that
+        are added up. The message names the element.
     """
     root = _parse(text)
     model = _one(root, "RuleSetModel")
@@ -68,27 +76,70 @@ def read_pmml(
     label: Callable[[str], Level] = _reader(fields[targets[0]]) if targets else str
     rule_set = _one(model, "RuleSet")
     criteria = [e.get("criterion") for e in _all(rule_set, "RuleSelectionMethod")]
-    ordered = bool(criteria) and criteria[0] == "firstHit"
-    default = rule_set.get("defaultScore") if ordered else None
+    criterion = criteria[0] if criteria else None
+    ordered = criterion in ("firstHit", "weightedMax")
+    default = rule_set.get("defaultScore")
     rules = []
+    weights = []
     known: _Known = {}
-    for place, score, predicates in _rules(rule_set, "RuleSet", ()):
+    for place, element, predicates in _rules(rule_set, "RuleSet", ()):
         pairs = [pair for p in predicates for pair in _conditions(p, found, place, known)]
         try:
-            rules.append(Rule(pairs, label(score)).simplify())
+            rules.append(Rule(pairs, label(element.attrib["score"])).simplify())
         except RulelensError as e:
             raise FormatError(f"{place}: {e}") from None
+        weights.append(1.0 if criterion == "firstHit" else _weight(element, place))
+    if criterion == "weightedMax":
+        order = sorted(range(len(rules)), key=lambda k: -weights[k])
+        rules = [rules[k] for k in order]
+    summed = criterion == "weightedSum" and (len(set(weights)) > 1 or min(weights, default=1) <= 0)
+    if summed:
+        if default is not None:
+            raise FormatError(
+                "RuleSet: a defaultScore where no rule fires and weights that are added up cannot "
+                "be kept together. Remove the defaultScore, or use firstHit."
+            )
+        rules = [
+            replace(rule, provenance=(*rule.provenance, (VALUE, weight)))
+            for rule, weight in zip(rules, weights, strict=True)
+            if weight or rule.conditions
+        ]
     values = _all(fields[targets[0]], "Value") if targets else []
     try:
-        return RuleSet.from_rules(
+        made = RuleSet.from_rules(
             rules,
             found,
             outcomes=[label(e.get("value", "")) for e in values] or None,
             ordered=ordered,
-            default=None if default is None else label(default),
+            default=None if default is None or not ordered else label(default),
         )
     except RulelensError as e:
         raise FormatError(f"RuleSet: {e}") from None
+    if not summed:
+        return made
+    return RuleSet.from_arrays(
+        made.schema,
+        made.conditions,
+        made.offsets,
+        made.indices,
+        made.outcome,
+        outcomes=made.outcomes,
+        provenance={
+            VALUE: np.array([dict(r.provenance)[VALUE] for r in rules], np.float64),
+            SCORE_CLASS: made.outcome.astype(np.int64),
+        },
+    )
+
+
+def _weight(rule: Element, place: str) -> float:
+    text = rule.get("weight", "1")
+    try:
+        weight = _number(text)
+    except ValueError as e:
+        raise FormatError(f"{place}: the weight {text!r} cannot be used: {e}.") from None
+    if not math.isfinite(weight):
+        raise FormatError(f"{place}: the weight {text!r} is no finite number.")
+    return weight
 
 
 def _parse(text: str) -> Element:
@@ -162,8 +213,8 @@ def _reader(field: Element) -> Callable[[str], Level]:
 
 def _rules(
     parent: Element, place: str, above: tuple[Element, ...]
-) -> Iterator[tuple[str, str, tuple[Element, ...]]]:
-    """Place, score and predicates of each simple rule; those of compound rules are joined."""
+) -> Iterator[tuple[str, Element, tuple[Element, ...]]]:
+    """Place, element and predicates of each simple rule; those of compound rules are joined."""
     if len(above) > _DEEPEST:
         raise FormatError(f"{place}: rules are nested more than {_DEEPEST} deep.")
     number = 0
@@ -180,7 +231,7 @@ def _rules(
         elif "score" not in e.attrib:
             raise FormatError(f"{here}: has no score. Add it.")
         else:
-            yield here, e.attrib["score"], (*above, predicates[0])
+            yield here, e, (*above, predicates[0])
 
 
 def _conditions(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from textwrap import wrap
 
 from rulelens.core.conditions import Condition, Interval, Membership
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature
 from rulelens.errors import FormatError
 from rulelens.io.format import FORMATS, Format
+from rulelens.io.votes import DECIDE_TOGETHER, decides_together
 
 _HEAD = '''"""Rules written by Rulelens.
 
@@ -28,7 +30,8 @@ def write_python(rules: RuleSet) -> str:
 
     The module has ``OUTCOMES``, one outcome a rule, and ``fired(row)``, the positions of the
     rules that cover a row. An ordered list has ``decide(row)`` too: the outcome of the first
-    rule that fires, or the default.
+    rule that fires, or the default. Rules of a forest or a boosted model decide together: there
+    is no ``decide``, and the module says that no rule decides alone.
 
     Examples
     --------
@@ -52,7 +55,8 @@ def write_python(rules: RuleSet) -> str:
         _condition(f, rules.schema[f], table.condition(i, rules.schema))
         for i, f in enumerate(table.feature.tolist())
     ]
-    lines = ["OUTCOMES = ["]
+    lines = [f"# {line}" for line in _note(rules)]
+    lines += ["OUTCOMES = ["]
     lines += [f"    {rules.outcomes[c]!r}," for c in rules.outcome.tolist()]
     lines += ["]", "", "", "def fired(row):", "    out = []"]
     for f in used:
@@ -68,6 +72,10 @@ def write_python(rules: RuleSet) -> str:
         lines += ["", "", "def decide(row):", "    for k in fired(row):"]
         lines += ["        return OUTCOMES[k]", f"    return {rules.default!r}"]
     return _HEAD + "\n".join(lines) + "\n"
+
+
+def _note(rules: RuleSet) -> list[str]:
+    return wrap(DECIDE_TOGETHER, 90) if decides_together(rules) else []
 
 
 def _condition(f: int, feature: Feature, condition: Condition) -> str:

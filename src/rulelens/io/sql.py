@@ -18,6 +18,7 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import FormatError, did_you_mean
 from rulelens.io.format import FORMATS, Format
+from rulelens.io.votes import DECIDE_TOGETHER, decides_together
 
 _LONGEST = 63
 """Bytes of a name that PostgreSQL looks at."""
@@ -133,6 +134,8 @@ def case_expression(rules: RuleSet, *, dialect: Dialect = "sqlite") -> str:
 def write_sql(rules: RuleSet, *, dialect: Dialect = "sqlite", table: str = "data") -> str:
     """Queries on a table: one that adds the outcome of an ordered list, else one for each rule.
 
+    Rules of a forest or a boosted model decide together; a comment says that none decides alone.
+
     Parameters
     ----------
     rules : RuleSet
@@ -145,7 +148,8 @@ def write_sql(rules: RuleSet, *, dialect: Dialect = "sqlite", table: str = "data
     if rules.ordered:
         return f"SELECT *, {case_expression(rules, dialect=dialect)} AS outcome\nFROM {source};\n"
     _check_names(rules.schema, words, dialect)
-    return "".join(
+    head = f"-- {DECIDE_TOGETHER}\n" if decides_together(rules) else ""
+    return head + "".join(
         f"SELECT {k} AS rule, {_value(rule.outcome, words)} AS outcome, *\nFROM {source}\n"
         f"WHERE {where_clause(rule, rules.schema, dialect=dialect)};\n"
         for k, rule in enumerate(rules)
