@@ -152,7 +152,7 @@ def _evenly(n: int, at_most: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, min(n, at_most)).round().astype(np.int64))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outlook:
     """How settled a ranking is, from a sample of all weights that fit what was said.
 
@@ -186,6 +186,14 @@ class Outlook:
     new_in_top: dict[Hashable, float]
     ess: float
     rhat: float
+
+    def __repr__(self) -> str:
+        best = next(iter(self.first), None)
+        first = "" if best is None else f", {best!r} first with {self.first[best]:.2g}"
+        return (
+            f"<Outlook: expected τ {self.expected_tau:.3f}, expected Jaccard of the top {self.k} "
+            f"{self.expected_jaccard:.3f}{first}, {len(self.credible)} in the credible set>"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dict."""

@@ -20,7 +20,7 @@ TIE = 1e-12
 """Scores closer than this part of the largest term in them are equal: that is rounding."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class PreferenceResult:
     """Alternatives ranked by the weights that were learned.
 
@@ -62,6 +62,14 @@ class PreferenceResult:
     statements: tuple[Statement, ...]
     ties: tuple[tuple[Hashable, ...], ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        best = ", ".join(map(repr, self.ranking[:3]))
+        return (
+            f"<PreferenceResult: {len(self.ranking)} alternatives by {self.method!r} from "
+            f"{len(self.statements)} statements, best first {best}"
+            f"{' …' if len(self.ranking) > 3 else ''}>"
+        )
 
     @property
     def new(self) -> tuple[Hashable, ...]:
@@ -194,6 +202,7 @@ def build_result(
     ids = criteria.alternatives
     values = without_offsets(criteria.values)
     utility = criteria.values @ weights if scores is None else scores
+    utility = utility + 0.0  # no -0.0
     terms = values * weights if scores is None else utility
     order, tied = rank_order(
         utility if values is criteria.values or scores is not None else values @ weights,
@@ -212,7 +221,7 @@ def build_result(
         ranking=tuple(ids[i] for i in order.tolist()),
         scores=MappingProxyType(dict(zip(ids, utility.tolist(), strict=True))),
         weights=MappingProxyType(dict(zip(criteria.names, weights.tolist(), strict=True))),
-        contributions=read_only(criteria.values * weights),
+        contributions=read_only(criteria.values * weights + 0.0),
         reference=tuple(reference),
         epsilon=epsilon,
         k=k,

@@ -126,7 +126,7 @@ def necessary(
     return Certificate(
         better,
         worse,
-        max(best.value, 0.0) * size,
+        max(best.value, 0.0) * size + 0.0,  # no -0.0
         tuple((c.phrase, y) for c, y in used),
         tuple((name, v) for name, v in zip(criteria.names, left, strict=True) if v),
         _reason(better, worse, [c for c, _ in used], labels or {}),
@@ -200,7 +200,7 @@ def counterexample(polytope: Polytope, center: FloatArray, row: FloatArray) -> F
     # not so far that row·w sinks to 0.
     at_center = float(row @ center)
     share = 0.5 if at_center >= 0 else 0.5 * most / (most - at_center)
-    weights = np.maximum((1 - share) * point + share * center, 0.0)
+    weights = np.maximum((1 - share) * point + share * center, 0.0) + 0.0  # no -0.0
     weights /= weights.sum()
     return weights if polytope.holds(weights) and row @ weights > 0 else None
 
