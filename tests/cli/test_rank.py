@@ -1,5 +1,6 @@
 """``rulelens rank``: answers by keys, kept at once, resumed, undone, and carried over."""
 
+import io
 import json
 import os
 import pty
@@ -13,6 +14,9 @@ import pandas as pd
 import pytest
 
 import rulelens as rl
+from rulelens.cli.asking import ask
+from rulelens.preference.criteria import Criteria
+from rulelens.preference.session import PreferenceSession
 
 RANK = [sys.executable, "-c", "from rulelens.cli import main; main()", "rank"]
 
@@ -87,6 +91,45 @@ def test_best_of_five_by_number(why):
     done = rank(why, "2\nq\n", "--form", "best_of_5", "--json")
     assert done.returncode == 0, done.stderr
     assert "best" in json.loads(done.stdout)["statements"][0]
+
+
+def test_another_five_after_a_skip(why):
+    """After one skip only pairs were shown, and nothing said so."""
+    done = rank(why, "s\ns\n2\nq\n", "--form", "best_of_5", "--json")
+    assert done.returncode == 0, done.stderr
+    session = rl.Explanation.from_json(why).resume(why.with_suffix(".session.json"))
+    shown = [e.shown for e in session.events if e.action == "skip"]
+    assert len({frozenset(ids) for ids in shown}) == 2
+    assert all(len(ids) > 2 for ids in shown)
+    assert len(session.statements[0].shown) > 2
+
+
+def test_pairs_in_place_of_five_are_announced(monkeypatch, capsys):
+    session = PreferenceSession(Criteria("ab", ("x", "y"), np.eye(2)))
+    for form, times in (("best_of_5", 1), ("pair", 0)):
+        monkeypatch.setattr("sys.stdin", io.StringIO("z\nu\nq\n"))
+        assert ask(session, form=form) == 0
+        assert capsys.readouterr().err.count("here is a pair") == times
+
+
+def test_undo_takes_back_the_latest_of_answers_and_skips(why):
+    """It left skips and removed an earlier answer in their place, or said there was nothing."""
+    done = rank(why, "=\ns\nu\nu\ns\ns\nu\nu\nu\nq\n", "--json")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "Taken back" in line or "nothing" in line]
+    kinds = ["skip of", "answer", "skip of", "skip of", "nothing to undo"]
+    assert len(told) == len(kinds)
+    assert all(kind in line for kind, line in zip(kinds, told, strict=True))
+    session = rl.Explanation.from_json(why).resume(why.with_suffix(".session.json"))
+    assert session.standing == ()
+    assert len(session.events) == 8
+
+
+def test_a_skip_of_an_earlier_call_can_be_taken_back(why):
+    rank(why, "a\ns\nq\n")
+    done = rank(why, "u\nq\n", "--json")
+    assert "Taken back: the skip of rule" in done.stderr
+    assert len(json.loads(done.stdout)["statements"]) == 1
 
 
 def test_the_question_names_the_size_of_the_top(why):

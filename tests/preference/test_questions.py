@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import pytest
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.inquiry import ranked_chain
-from rulelens.preference.question_worth import entropy, membership_worth, telling_choice
+from rulelens.preference.question_worth import (
+    completable,
+    entropy,
+    membership_worth,
+    telling_choice,
+)
 from rulelens.preference.questions import Question, best_choice_set, best_insertion
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.statements import BestOf, Prefer, Ranking
@@ -79,6 +87,75 @@ def test_skipped_is_not_asked_again(table, form):
         assert frozenset(question.shown) not in asked
         asked.add(frozenset(question.shown))
         session.skip(question)
+
+
+@pytest.mark.parametrize("goal", ["top_k", "ranking", "best"])
+def test_another_five_comes_after_a_skipped_one(table, goal):
+    """After one skip all questions were pairs, for ever and without a word."""
+    session = PreferenceSession(table)
+    seen = set()
+    for _ in range(6):
+        question = session.next_question(goal, "best_of_5")
+        assert (question.form, len(set(question.shown))) == ("best_of_5", 5)
+        assert question.information > 0
+        seen.add(frozenset(question.shown))
+        session.skip(question)
+        session = PreferenceSession.from_dict(session.to_dict())
+    assert len(seen) == 6
+
+
+@pytest.mark.parametrize("goal", ["top_k", "ranking", "best"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_pairs_come_when_every_set_was_skipped(n, goal):
+    """Each set of at least three is offered once, large ones first, before any pair."""
+    table = Criteria(tuple(range(n)), tuple("abcdef"[:n]), np.eye(n))
+    session = PreferenceSession(table)
+    seen = []
+    while (question := session.next_question(goal, "best_of_5", k=2)).form == "best_of_5":
+        seen.append(frozenset(question.shown))
+        session.skip(question)
+    assert len(set(seen)) == len(seen) == sum(comb(n, size) for size in range(3, min(n, 5) + 1))
+    sizes = [len(shown) for shown in seen]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("skips", [0, 1, 7, 30])
+def test_completable_agrees_with_all_sets_counted(skips):
+    rng = np.random.default_rng(skips)
+    sets = [frozenset(s) for s in combinations(range(7), 4)]
+    skipped = [sets[i] for i in rng.choice(len(sets), skips, replace=False)]
+    skipped += [frozenset({0, 1, 2})]  # of another size: does not count
+    for chosen in ([], [2], [0, 3], [1, 2, 6]):
+        left = [s for s in sets if s.issuperset(chosen) and s not in skipped]
+        expected = [c not in chosen and any(c in s for s in left) for c in range(7)]
+        assert completable(chosen, 7, 4, skipped).tolist() == expected
+
+
+def test_insertions_go_on_after_a_skip_and_end_in_pairs():
+    """Where all was skipped, it said that nothing was left to ask."""
+    table = Criteria(tuple(range(6)), tuple("abcdef"), np.eye(6))
+    session = PreferenceSession(table).rank([0, 1])
+    for _ in range(4):
+        question = session.next_question(form="insert")
+        assert question.form == "insert"
+        session.skip(question)
+    assert session.next_question(form="insert").form == "pair"
+
+
+def test_a_skipped_five_hides_nothing_from_insertion():
+    """Five others beside a ranking of four counted as five insertions that were skipped."""
+    table = Criteria(tuple(range(9)), tuple("abcdefghi"), np.eye(9))
+    session = PreferenceSession(table).rank([0, 1, 2, 3])
+    session.skip(Question(4, 5, (6, 7, 8), "best_of_5"))
+    assert session.next_question(form="insert").form == "insert"
+
+
+def test_an_undone_skip_is_asked_again(table):
+    session = PreferenceSession(table)
+    for form in ("pair", "best_of_5"):
+        first = session.next_question(form=form)
+        assert session.skip(first).next_question(form=form) != first
+        assert session.unskip().next_question(form=form) == first
 
 
 def test_answers_settle_the_top(table):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.criteria import Criteria
+from rulelens.preference.questions import Question
 from rulelens.preference.ranking import PreferenceResult, rank_order
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.statements import Prefer, Ranking, WeightBound
@@ -81,6 +83,12 @@ def test_tied_scores_keep_input_order_and_are_named(frame):
         (lambda s: s.bound(5, low=0.1), "name of a criterion"),
         (lambda s: s.answer(5, 3), "is no question"),
         (lambda s: s.skip(None), "is no question"),
+        (lambda s: s.skip(Question(3, 88)), "about 88, which this session does not have"),
+        (lambda s: s.skip(Question([3], 6)), "which this session does not have"),
+        (lambda s: s.answer(Question(3, 6, (88,), "best_of_5"), 3), "asked by another one"),
+        (lambda s: s.answer(Question(3, 6, (88,), "insert"), 0), "asked by another one"),
+        (lambda s: s.answer(Question(88, 99), None), "about 88, 99, which"),
+        (lambda s: s.unskip(), "no skip to take back"),
         (lambda s: s.add(5), "is no statement"),
         (lambda s: s.result("max_eps"), "at least one strict statement"),
     ],
@@ -90,6 +98,40 @@ def test_bad_input_is_refused_and_changes_nothing(frame, act, message):
     with pytest.raises(PreferenceError, match=message):
         act(session)
     assert session.statements == ()
+    assert session.events == ()
+
+
+def test_what_stands_is_what_was_not_taken_back(frame):
+    session = PreferenceSession(frame)
+    session.skip(Question(3, 6)).prefer(3, 9).skip(Question(6, 9)).prefer(6, 7)
+    session.undo().unskip().skip(Question(9, 7)).undo()
+    assert [e.shown for e in session.standing] == [(3, 6), (9, 7)]
+    assert session.skipped == ((3, 6), (9, 7))
+    assert session.statements == ()
+    assert session.unskip().unskip().standing == ()
+
+
+def test_a_long_result_has_a_short_repr():
+    """An outlook filled the screen with every alternative three times, a result did likewise."""
+    values = np.random.default_rng(0).random((300, 4))
+    session = PreferenceSession(Criteria(tuple(range(300)), tuple("abcd"), values))
+    result = session.prefer(3, 4).result(k=7)
+    assert len(repr(result)) < 200
+    assert "300 alternatives by 'analytic' from 1 statements" in repr(result)
+    outlook = session.outlook(result)
+    assert len(repr(outlook)) < 200
+    assert "Jaccard of the top 7" in repr(outlook)
+
+
+def test_no_negative_zero_is_shown():
+    """A certificate had margin=-0.0, and so had contributions of criteria below 0."""
+    table = Criteria(tuple("abc"), ("x", "y"), [[-1, 0], [0, -1], [-0.5, -0.5]])
+    session = PreferenceSession(table).prefer("a", "b").bound("x", high=0)
+    shown: list[object] = [session.result("max_eps").to_dict()]
+    session = PreferenceSession(table).prefer("a", "b").prefer("c", "b")
+    shown += [c.to_dict() for c in session.necessary_pairs()]
+    shown.append(session.counterexample("b", "a"))
+    assert re.search(r"-0\.0\b", json.dumps(shown)) is None
 
 
 @pytest.mark.parametrize(

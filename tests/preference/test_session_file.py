@@ -17,6 +17,7 @@ from rulelens.errors import (
 )
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.profile import Profile
+from rulelens.preference.questions import Question
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.session_file import (
     id_from_json,
@@ -52,6 +53,22 @@ def test_round_trip_replays_everything(full, tmp_path):
     ]
     assert again.result().ranking == full.result().ranking
     np.testing.assert_array_equal(again.criteria.values, full.criteria.values)
+
+
+def test_a_skip_that_was_taken_back_is_replayed(full, tmp_path, example):
+    skipped = full.skipped[-1]
+    full.skip(Question("r1", "r9")).unskip().prefer("r1", "r9").unskip()
+    full.save(tmp_path / "s.json")
+    again = PreferenceSession.load(tmp_path / "s.json")
+    assert again.events == full.events
+    assert again.skipped == full.skipped == ()
+    assert again.events[-1].shown == skipped
+    # Without the rules that it was about, there is no skip, and none to take back.
+    fewer = Criteria(("r0", "r2"), example.names, np.array([example.row("r0"), example.row("r2")]))
+    left = PreferenceSession.load(tmp_path / "s.json", fewer, missing="set_aside")
+    assert left.skipped == ()
+    full.skip(Question("r1", "r9")).save(tmp_path / "s.json")
+    assert PreferenceSession.load(tmp_path / "s.json").skipped == (("r1", "r9"),)
 
 
 def test_audit_remembers_what_was_undone(full):
@@ -99,6 +116,12 @@ def test_rules_that_are_gone(full, tmp_path, example):
                 {"action": "undo", "at": "", "statement": statement_to_dict(Prefer("r1", "r2"))}
             ),
             "not the last statement",
+        ),
+        (
+            lambda d: d["events"].append(
+                {"action": "undo", "at": "", "statement": None, "shown": ["r1", "r2"]}
+            ),
+            "is not the last one",
         ),
     ],
 )

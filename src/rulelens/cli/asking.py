@@ -82,23 +82,24 @@ def ask(
         Answers given, without those taken back.
     """
     said = 0
+    told = False
     pressed = keys()
     while limit is None or said < limit:
         question = session.next_question(cast("Goal", goal), cast("Form", form), k)
         if question is None:
             say("More answers would change nothing.")
             break
+        if question.form != form and not told:
+            say("No more than two rules at a time are worth asking about now: here is a pair.")
+        told = question.form != form
         _show(session, question, said, k, limit)
         answer = _answer(question, pressed)
         if answer == "q":
             break
         if answer == "u":
-            if session.statements:
-                session.undo()
+            if _take_back(session):
                 said = max(0, said - 1)
-                save()
-            else:
-                say("There is nothing to undo.")
+            save()
             continue
         if answer == "s":
             session.skip(question)
@@ -113,6 +114,23 @@ def ask(
             said -= 1
         save()
     return said
+
+
+def _take_back(session: PreferenceSession) -> bool:
+    """Undo the latest answer or skip, and say which; whether it was an answer."""
+    if not session.standing:
+        say("There is nothing to undo.")
+        return False
+    latest = session.standing[-1]
+    if latest.statement is None:
+        session.unskip()
+        names = (session.labels.get(a, f"rule {a}") for a in latest.shown)
+        say(f"Taken back: the skip of {' and '.join(names)}.")
+        return False
+    answer = session.phrases[-1]
+    session.undo()
+    say(f"Taken back: the answer {answer}.")
+    return True
 
 
 def _answer(question: Question, pressed: Iterator[str]) -> str | tuple[Hashable, ...]:

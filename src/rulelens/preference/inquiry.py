@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ def ask(
     if prior not in BELIEFS:
         raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, BELIEFS)}")
     values, ids = without_offsets(session.criteria.values), session.criteria.alternatives
-    skipped = {frozenset(e.shown) for e in session.events if e.action == "skip"}
+    skipped = {frozenset(shown) for shown in session.skipped}
     decided = decided_pairs(session.constraints()) | skipped
     if noisy:
         posterior = session.noisy_sample(1_024, random_state=random_state)
@@ -74,13 +74,27 @@ def ask(
     best = contenders(values, draws, k)
     known = agreement(values, draws, best[:, : min(k, len(values))])
     if form == "insert":
-        return _insertion(session, draws, best, goal, k, skipped, known)
+        chain = ranked_chain(session)
+        # Skipped were questions of where one more goes among those of the chain.
+        passed = [next(iter(s - set(chain))) for s in skipped if _adds_one(s, chain)]
+        insertion = _insertion(session, draws, best, goal, k, chain, passed, known)
+        if insertion is not None or not passed:
+            return insertion
+        # All that could be inserted was skipped: pairs are left.
     if form == "best_of_5":
-        chosen, bits = best_choice_set(values, draws, goal=goal, k=k, best=best)
+        position = session.criteria.position
+        chosen, bits = best_choice_set(
+            values,
+            draws,
+            goal=goal,
+            k=k,
+            best=best,
+            skipped={frozenset(position(a) for a in s) for s in skipped},
+        )
         shown = [ids[i] for i in chosen.tolist()]
-        if bits > 0 and len(shown) > 2 and frozenset(shown) not in skipped:
+        if bits > 0 and len(shown) > 2:
             return Question(shown[0], shown[1], tuple(shown[2:]), "best_of_5", bits, known)
-        # Fewer than three are in question, or this set was skipped: a pair asks the same.
+        # No set of three or more that was not skipped would tell anything: pairs are left.
     found = best_pair(
         values,
         draws,
@@ -124,26 +138,28 @@ def _draws(
     return np.vstack(parts)
 
 
+def _adds_one(shown: frozenset[Hashable], chain: tuple[Hashable, ...]) -> bool:
+    return len(shown) == len(chain) + 1 and shown.issuperset(chain)
+
+
 def _insertion(
     session: PreferenceSession,
     draws: FloatArray,
     best: IntArray,
     goal: Goal,
     k: int,
-    skipped: set[frozenset[Hashable]],
+    chain: tuple[Hashable, ...],
+    passed: Iterable[Hashable],
     known: float,
 ) -> Question | None:
-    chain = ranked_chain(session)
     position = session.criteria.position
-    places = [position(a) for a in chain]
-    passed = [position(a) for s in skipped for a in s - set(chain) if len(s) == len(chain) + 1]
     found = best_insertion(
         without_offsets(session.criteria.values),
         draws,
-        places,
+        [position(a) for a in chain],
         goal=goal,
         k=k,
-        skip=passed,
+        skip=[position(a) for a in passed],
         best=best,
     )
     if found is None:

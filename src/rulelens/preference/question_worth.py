@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -90,7 +93,34 @@ def _gaps(scores: FloatArray) -> tuple[NDArray[np.float32], np.float32]:
     return single[:, i] - single[:, j], noise
 
 
-def telling_choice(scores: FloatArray, members: BoolArray, size: int) -> list[int]:
+def completable(
+    chosen: Collection[int], n: int, size: int, skipped: Collection[frozenset[int]]
+) -> BoolArray:
+    """Which of n alternatives can join `chosen` on the way to a set of `size` not yet skipped.
+
+    One can where fewer skipped sets hold it and `chosen` than there are such sets at all. So a
+    set that is built of such alternatives one by one never ends as a skipped one.
+
+    Examples
+    --------
+    >>> completable([0, 1], 4, 3, [frozenset({0, 1, 2})]).tolist()
+    [False, False, False, True]
+    """
+    taken = np.zeros(n, dtype=np.int64)
+    for members in skipped:
+        if len(members) == size and members.issuperset(chosen):
+            taken[list(members)] += 1
+    able = taken < comb(n - len(chosen) - 1, size - len(chosen) - 1)
+    able[list(chosen)] = False
+    return able
+
+
+def telling_choice(
+    scores: FloatArray,
+    members: BoolArray,
+    size: int,
+    skipped: Collection[frozenset[int]] = (),
+) -> list[int]:
     """Set of alternatives whose "which is best?" tells most about membership in a set.
 
     Built greedily from the best pair; the worth of an answer is that of `membership_worth`.
@@ -100,7 +130,9 @@ def telling_choice(scores: FloatArray, members: BoolArray, size: int) -> list[in
     scores : array, shape (s, n)
     members : bool array, shape (s, q)
     size : int
-        At most n.
+        Of the set; n if it is more.
+    skipped : collection of frozensets of int
+        Sets not to be built; some other set of `size` must be left.
 
     Examples
     --------
@@ -109,12 +141,17 @@ def telling_choice(scores: FloatArray, members: BoolArray, size: int) -> list[in
     [0, 1, 2, 3, 4, 5]
     """
     n_draws, n = scores.shape
+    size = min(size, n)
     inside = members.astype(np.float32)
     if n < 2:
         return list(range(n))
-    best = int(membership_worth(scores, members)[0].argmax())
+    of_pairs = membership_worth(scores, members)[0]
+    if skipped:
+        able = np.stack([completable([i], n, size, skipped) for i in range(n)])
+        of_pairs[~able[np.triu_indices(n, 1)]] = -np.inf
+    best = int(of_pairs.argmax())
     chosen = [int(axis[best]) for axis in np.triu_indices(n, 1)]
-    while len(chosen) < min(size, n):
+    while len(chosen) < size:
         shown = scores[:, chosen]
         label, top = shown.argmax(axis=1), shown.max(axis=1)
         beats = (scores > top[:, None]).astype(np.float32)
@@ -133,13 +170,18 @@ def telling_choice(scores: FloatArray, members: BoolArray, size: int) -> list[in
             left += p * entropy(share.astype(np.float64)).sum(axis=1)
             own -= np.where(p > 0, p * np.log2(np.maximum(p, 1e-12)), 0.0)
         worth = _OWN_BITS * own - left
-        worth[chosen] = -np.inf
+        able = completable(chosen, n, size, skipped)
+        # Of what is left after skips, first those whose question has more than one answer.
+        several = able & (own > 0)
+        worth[~(several if skipped and several.any() else able)] = -np.inf
         chosen.append(int(worth.argmax()))
     return chosen
 
 
-def favourites(scores: FloatArray, size: int) -> list[int]:
-    """Set with the largest expected score of its best member, built greedily.
+def favourites(
+    scores: FloatArray, size: int, skipped: Collection[frozenset[int]] = ()
+) -> list[int]:
+    """Set with the largest expected score of its best member, built greedily, none of `skipped`.
 
     Examples
     --------
@@ -148,9 +190,10 @@ def favourites(scores: FloatArray, size: int) -> list[int]:
     """
     chosen: list[int] = []
     current = np.full(len(scores), -np.inf)
-    for _ in range(min(size, scores.shape[1])):
+    n = scores.shape[1]
+    for _ in range(min(size, n)):
         gain = np.maximum(scores, current[:, None]).mean(axis=0)
-        gain[chosen] = -np.inf
+        gain[~completable(chosen, n, min(size, n), skipped)] = -np.inf
         chosen.append(int(gain.argmax()))
         current = np.maximum(current, scores[:, chosen[-1]])
     return chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -150,27 +151,59 @@ def best_choice_set(
     k: int = 5,
     size: int = 5,
     best: IntArray | None = None,
+    skipped: Collection[frozenset[int]] = (),
 ) -> tuple[IntArray, float]:
     """Set of alternatives to show for "which is best?", and the bits expected of the answer.
 
     For goal "top_k" the set whose answer tells most about the top k; for the others the set whose
     best member has the largest expected score, which gathers favourites of different weights.
 
+    Parameters
+    ----------
+    size : int
+        Alternatives in the set; all of them if there are fewer.
+    best : int array, optional
+        The `contenders`, if they are known already.
+    skipped : collection of frozensets of int
+        Sets of positions not to be shown again. The next best of the same size takes their place;
+        where none is left that tells anything, a smaller one of at least 3, or an empty one.
+
     References
     ----------
     Viappiani and Boutilier: Optimal Bayesian recommendation sets (2010), for the latter.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).dirichlet(np.ones(4), 500)
+    >>> sorted(best_choice_set(np.eye(4), draws)[0].tolist())
+    [0, 1, 2, 3]
+    >>> len(best_choice_set(np.eye(4), draws, skipped=[frozenset({0, 1, 2, 3})])[0])
+    3
     """
     known = contenders(values, draws, k) if best is None else best
     chances = goal_chances(known, len(values), "top_k")
     pool = _pool(values, draws, chances, "top_k")
     scores = draws @ values[pool].T
-    if goal == "top_k":
-        members = (known[:, :k, None] == pool).any(axis=1)
-        chosen = telling_choice(scores, members, size)
-    else:
-        chosen = favourites(scores, size)
-    share = np.bincount(scores[:, chosen].argmax(axis=1), minlength=len(chosen)) / len(draws)
-    return pool[chosen], bits_of(share)
+    members = (known[:, :k, None] == pool).any(axis=1)
+    column = {position: i for i, position in enumerate(pool.tolist())}
+    passed = {
+        frozenset(column[i] for i in shown)
+        for shown in skipped
+        if len(shown) > 2 and shown <= column.keys()
+    }
+    size = min(size, len(pool))
+    for n_shown in range(size, 2, -1) if passed else (size,):
+        if sum(len(shown) == n_shown for shown in passed) == comb(len(pool), n_shown):
+            continue
+        if goal == "top_k":
+            chosen = telling_choice(scores, members, n_shown, passed)
+        else:
+            chosen = favourites(scores, n_shown, passed)
+        share = np.bincount(scores[:, chosen].argmax(axis=1), minlength=n_shown) / len(draws)
+        bits = bits_of(share)
+        if bits > 0 or not passed:
+            return pool[chosen], bits
+    return pool[:0], 0.0
 
 
 def best_insertion(

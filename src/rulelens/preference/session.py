@@ -253,7 +253,10 @@ class PreferenceSession(CompatibleWeights):
         goal : {"top_k", "ranking", "best"}
             What the answers are to settle.
         form : {"pair", "best_of_5", "insert"}
-            "insert" asks where an alternative goes in the latest ranking that was stated.
+            "insert" asks where an alternative goes in the latest ranking that was stated. After a
+            skip the next best question of the same form comes. Look at `Question.form`: it is
+            "pair" where no set of at least three is worth asking about ("best_of_5"), or where
+            all that could be inserted was skipped ("insert").
         k : int
             Size of the top for goal "top_k" and for `Question.agreement`.
         prior : {"mixed", "simplex", "uniform"}

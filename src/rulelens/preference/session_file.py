@@ -229,10 +229,11 @@ def session_from_dict(
         background = [statement_from_dict(d) for d in list_of(data["background"])]
         session = build(criteria, labels=labels, background=background)
         aside: list[str] = []
+        gone: list[tuple[Hashable, ...]] = []
         for number, event in enumerate(list_of(data["events"])):
             place = f"event {number}"
             with session.clock(_text(event["at"])):
-                _replay(session, event, aside)
+                _replay(session, event, aside, gone)
     except (FormatError, PreferenceError) as error:
         if given and not isinstance(error, FormatError) and not place.startswith("event"):
             raise  # the alternatives that were given are at fault, not the file
@@ -249,11 +250,27 @@ def session_from_dict(
     return session, tuple(aside)
 
 
-def _replay(session: PreferenceSession, event: Any, aside: list[str]) -> None:
+def _replay(
+    session: PreferenceSession, event: Any, aside: list[str], gone: list[tuple[Hashable, ...]]
+) -> None:
+    """Repeat one event; what is about other alternatives goes to `aside`, if a skip to `gone`."""
     action, seen = event["action"], list_of(event.get("shown", []))
+    shown = tuple(id_from_json(a) for a in seen)
     if action == "skip":
-        shown = [id_from_json(a) for a in seen]
-        session.skip(Question(shown[0], shown[1], tuple(shown[2:])))
+        question = Question(shown[0], shown[1], shown[2:])
+        if all(a in session.criteria for a in shown):
+            session.skip(question)
+        else:
+            # A question about what is not there is never asked: nothing is lost.
+            gone.append(shown)
+        return
+    if action == "undo" and event["statement"] is None:
+        if session.skipped[-1:] == (shown,):
+            session.unskip()
+        elif shown in gone:
+            gone.remove(shown)
+        else:
+            raise FormatError(f"The skip of {_short(seen)} is undone, but it is not the last one.")
         return
     statement = statement_from_dict(event["statement"])
     if action == "undo":

@@ -40,15 +40,15 @@ Action: TypeAlias = Literal["state", "undo", "skip"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened: a statement made or undone, or a question skipped.
+    """One thing that happened: a statement or a skipped question, made or taken back.
 
     Parameters
     ----------
     action : {"state", "undo", "skip"}
     statement : Statement or None
-        What was stated or undone.
+        What was stated or undone; None where it was a skip.
     shown : tuple of hashable
-        Alternatives of the question that was skipped.
+        Alternatives of the question that was skipped, or whose skip was undone.
     at : str
         Time in UTC, ISO 8601.
     """
@@ -132,6 +132,23 @@ class StatementLog:
         return self._events
 
     @property
+    def standing(self) -> tuple[Event, ...]:
+        """Statements and skips that were not taken back, in order: the last one is the latest."""
+        left: list[Event] = []
+        for event in self._events:
+            if event.action != "undo":
+                left.append(event)
+                continue
+            undone: Action = "skip" if event.statement is None else "state"
+            del left[max(i for i, e in enumerate(left) if e.action == undone)]
+        return tuple(left)
+
+    @property
+    def skipped(self) -> tuple[tuple[Hashable, ...], ...]:
+        """Alternatives of each question that was skipped and may not be asked again, in order."""
+        return tuple(e.shown for e in self.standing if e.action == "skip")
+
+    @property
     def phrases(self) -> tuple[str, ...]:
         """The statements in the user's words."""
         return tuple(phrase(s, self._labels) for s in self._statements)
@@ -204,7 +221,7 @@ class StatementLog:
         return self.add(Indifferent(self.resolve(first), self.resolve(second)))
 
     def undo(self) -> Self:
-        """Withdraw the last statement; an error if there is none."""
+        """Withdraw the last statement; an error if there is none. For a skip there is `unskip`."""
         if not self._statements:
             raise PreferenceError("There is nothing to undo: no statement was made yet.")
         last = self._statements[-1]
@@ -239,7 +256,7 @@ class StatementLog:
             The better (best) of those shown; with form "insert" the number of alternatives of the
             chain that are better; None for "no preference": all shown are equally good.
         """
-        shown = _shown(question)
+        shown = self._shown(question)
         if choice is None and question.form != "insert":
             return self.add(Ranking((shown,)))
         if question.form == "insert":
@@ -261,9 +278,44 @@ class StatementLog:
         return self.add(BestOf(best, shown))
 
     def skip(self, question: Question) -> Self:
-        """Leave a question unanswered; it is not asked again."""
-        self._record("skip", shown=_shown(question))
+        """Leave a question unanswered; it is not asked again.
+
+        Raises
+        ------
+        PreferenceError
+            It is no question, or one about alternatives that this session does not have.
+        """
+        self._record("skip", shown=self._shown(question))
         return self
+
+    def unskip(self) -> Self:
+        """Take back the last skip, so that its question may be asked again; an error if none.
+
+        Examples
+        --------
+        >>> c = Criteria(("a", "b"), ("x", "y"), [[1, 0], [0, 1]])
+        >>> from rulelens.preference.questions import Question
+        >>> log = StatementLog(c).skip(Question("a", "b"))
+        >>> log.skipped, log.unskip().skipped
+        ((('a', 'b'),), ())
+        """
+        skipped = self.skipped
+        if not skipped:
+            raise PreferenceError("There is no skip to take back: no question was skipped.")
+        self._record("undo", shown=skipped[-1])
+        return self
+
+    def _shown(self, question: Question) -> tuple[Hashable, ...]:
+        """Alternatives of `question`, if it is one about those of this session."""
+        shown = _shown(question)
+        foreign = [a for a in shown if a not in self._criteria]
+        if foreign:
+            raise PreferenceError(
+                f"The question is about {', '.join(map(repr, foreign))}, which this session does "
+                "not have: it was asked by another one. Expected what this session's own "
+                "next_question() gave."
+            )
+        return tuple(self._criteria.alternatives[self._criteria.position(a)] for a in shown)
 
     def resolve(self, alternative: Hashable) -> Hashable:
         """Id that `alternative` means: itself, or the one id whose text it is."""
