@@ -479,6 +479,19 @@ def test_pic_explains_a_row_by_one_rule(capsys, data):
     assert code == 2
 
 
+def test_the_help_of_method_names_what_pic_goes_without(capsys):
+    """``--method pic --out x.html`` was refused, and no help said so."""
+    _, out, _ = run(capsys, "explain", "--help")
+    assert "pic goes without --train, --model, --rank and --out" in " ".join(out.split())
+
+
+def test_explain_names_what_the_nearest_rules_fall_short_of(capsys, data):
+    code, out, err = run(capsys, "explain", str(data), *EXPLAIN, "--min-support", "299")
+    assert code == 0, err
+    assert "The nearest rules that do not qualify" in out
+    assert "falls short: fewer than 299 rows with this decision" in out
+
+
 def test_predict_gives_every_row_a_class_and_its_rule(capsys, data, table, tmp_path):
     code, out, err = run(capsys, "predict", str(data), "--target", "ill", "--drop", "id")
     assert code == 0, err

@@ -9,7 +9,7 @@ import pytest
 
 import rulelens as rl
 from rulelens.errors import OutputError
-from rulelens.views.numbers import count, number, share
+from rulelens.views.numbers import count, lower_end, number, share
 from rulelens.views.report import render_report, write_report
 
 EVIL = "<script>alert('x')</script>\"'&{{7*7}}"
@@ -130,3 +130,70 @@ def test_three_hundred_rules_and_more_are_cut_and_it_is_said():
     )
     assert len(e) > 300
     assert f"{len(e) - 300} more rules are not shown" in render_report(e)
+
+
+@pytest.fixture(scope="module")
+def twins():
+    """An explanation in which every rule has twins, and some rules have exceptions."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
+    X["a2"], X["b2"] = X["a"], X["b"]
+    model = lambda Z: ((Z["a"] > 0.1) & (Z["b"] > 0.1)).astype(int)  # noqa: E731
+    e = rl.RuleExplainer(model, min_confidence=0.6).fit(X).explain(X.iloc[0])
+    assert e.groups
+    return e
+
+
+def test_ranked_pages_and_terminal_say_which_rules_cover_the_same_rows(twins):
+    """The cards of a ranked page did not."""
+    from rulelens.cli.text import text_of
+
+    personal = twins.session().rank([1, 0]).result()
+    cards = render_report(twins, personal=personal).split("<h2>All rules")[0]
+    terminal = text_of(twins, personal, None, 100)
+    for k in personal.top():
+        group = next((g for g in twins.groups if k in g), ())
+        others = [m for m in group if m != k]
+        if others:
+            noun = "rule" if len(others) == 1 else "rules"
+            text = f"covers the same rows as {noun} {', '.join(map(str, others[:6]))}"
+            assert f"It {text}" in cards
+            assert text in terminal
+    assert "It covers the same rows as" in cards
+
+
+def test_terminal_and_page_round_alike(twins):
+    """The end of an interval was rounded down in one, and to the nearest in the other."""
+    from rulelens.cli.text import text_of
+
+    assert lower_end(0.83182) == "83.1\xa0%"
+    page, terminal = render_report(twins), text_of(twins, None, None, 100)
+    for k, low in enumerate(twins.counts.measure("confidence_low")):
+        assert f'<td class="n">{lower_end(low)}</td>' in page, k
+        assert f"95\xa0% interval from {lower_end(low)}" in terminal, k
+
+
+def test_a_lower_end_of_whole_tenths_keeps_them():
+    for tenth in range(1, 1000):
+        assert lower_end(tenth / 1000) == f"{tenth / 10:.1f}\xa0%"
+
+
+def test_a_search_that_found_enough_does_not_read_as_if_it_found_too_many(twins):
+    from dataclasses import replace
+
+    page = render_report(replace(twins, stop="enough"))
+    assert "With 20 rules or more at this length, longer ones are not looked for." in page
+    assert "1 conditions" not in render_report(replace(twins, length=1, stop="length"))
+
+
+def test_pages_of_searches_that_were_cut_short_do_not_say_that_no_rule_qualifies():
+    X = np.random.default_rng(0).integers(0, 3, (400, 9)).astype(float)
+    model = lambda Z: (np.asarray(Z).sum(axis=1) % 2).astype(int)  # noqa: E731
+    options = {"time_budget": 1e-9, "min_support": 30, "min_confidence": 0.95}
+    page = render_report(rl.RuleExplainer(model, **options).fit(X).explain(X[0]))
+    assert "No rule was found." in page
+    assert "No rule qualifies." not in page
+    assert "falls short: confidence below 0.95" in page
+    page = render_report(rl.RuleExplainer(model, time_budget=1e-9).fit(X).explain(X[0]))
+    assert "do not qualify" not in page
+    assert "The search was cut short: other rules may qualify too." in page

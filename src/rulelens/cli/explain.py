@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from rulelens.cli.pic import explain_row, pic_options, train_pic
+from rulelens.cli.pic import PicOptions, explain_row, pic_options, train_pic
 from rulelens.cli.progress import say, step
 from rulelens.cli.tables import DataFile, id_columns, read_data, table_options
 from rulelens.cli.text import text_of
 from rulelens.cli.training import SEED, model_options
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.views.numbers import share
+from rulelens.views.numbers import count, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     type=click.Choice(["rules", "pic"]),
     default="rules",
     show_default=True,
-    help="All rules of a black box's decision, or the one best rule learned by PIC.",
+    help="All rules of a black box's decision, or the one best rule learned by PIC; pic goes "
+    "without --train, --model, --rank and --out.",
 )
 @pic_options
 @click.option("--rank", metavar='"3>6>9=7"', help="Your ranking of some rules, best first.")
@@ -81,9 +82,7 @@ def command(
     model_file: Path | None,
     trust: tuple[str, ...],
     how: str,
-    alpha: float,
-    pic_length: int,
-    pic_bins: int,
+    pic: PicOptions,
     rank: str | None,
     estimator: str,
     top: int,
@@ -108,6 +107,9 @@ def command(
     """
     if method is not None and model_file is not None:
         raise click.UsageError("Give --train or --model, not both.")
+    if how != "pic" and pic.typed:
+        flag = "--" + pic.typed[0].replace("_", "-")
+        raise click.UsageError(f"{flag} is an option of --method pic only.")
     if target is None and model_file is None:
         raise click.UsageError("Name the column with the class: --target COL.")
     if max_length != "auto" and not (max_length.isascii() and max_length.isdigit()):
@@ -131,15 +133,14 @@ def command(
         )
     if not 0 <= row < len(file.features):
         raise OptionError(
-            f"There is no row {row}: {data.name} has {len(file.features)} rows, counted from 0."
+            f"There is no row {row}: {data.name} has {count(len(file.features), 'row')}, "
+            "counted from 0."
         )
     if how == "pic":
         if method is not None or model_file is not None or rank is not None or out is not None:
             raise click.UsageError("--method pic goes without --train, --model, --rank and --out.")
-        classifier, _, _ = train_pic(
-            file, seed, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins
-        )
-        record, text = explain_row(classifier, file.features.iloc[[row]])
+        fitted, _, score = train_pic(file, seed, pic)
+        record, text = explain_row(fitted, file.features.iloc[[row]], score)
         click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False) if as_json else text)
         return
     explainer, apart, about = explain_file(
@@ -268,7 +269,8 @@ def explain_file(
     else:
         X, y = file.labelled
         if len(y) < len(file.features):
-            say(f"{len(file.features) - len(y)} rows without a target are not used.")
+            n = len(file.features) - len(y)
+            say(f"{count(n, 'row')} without a target {'is' if n == 1 else 'are'} not used.")
         split = training.split_rows(y, seed)
     X_train, apart = X.iloc[split.train], X.iloc[split.test]
     if model_file is not None:
@@ -291,7 +293,8 @@ def explain_file(
         labels = explainer.predict_labels(apart)
         hits = sum(a == b for a, b in zip(labels, y.iloc[split.test].tolist(), strict=True))
         line = (
-            f"On {len(apart):,} rows kept apart the model is right in {share(hits / len(apart))}."
+            f"On {count(len(apart), 'row')} kept apart the model is right in "
+            f"{share(hits / len(apart))}."
         )
         if model_file is not None:
             line = line[:-1] + "; it may have been trained on them."

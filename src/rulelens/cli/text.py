@@ -21,6 +21,7 @@ def text_of(
 ) -> str:
     """The first `top` rules with their figures, in the person's order where there is one."""
     from rulelens.views.explanation import explanation_view
+    from rulelens.views.numbers import count
 
     view = explanation_view(explanation, personal=personal, fidelity=fidelity)
     lines = [*view["summary"], *view["notes"]] if opening else []
@@ -33,26 +34,26 @@ def text_of(
             marks += "  (new)"
         score = "" if personal is None else f"score {view['personal']['score_of'][r['id']]}, "
         apart = f", kept apart {r['fidelity']}" if fidelity is not None else ""
-        rows = "1 row" if r["covered"] == 1 else f"{r['covered']} rows"
+        rows = count(r["covered"], "row")
         lines.append(f"{place:>3}. rule {r['id']}: {' and '.join(r['conditions'])}{marks}")
         lines.append(
             f"       {score}covers {rows}, confidence {r['confidence']} ({r['interval']}), "
             f"recall {r['recall']}{apart}"
         )
         if r["same_as"]:
-            same = ", ".join(str(k) for k in r["same_as"][:6])
-            more = f" and {len(r['same_as']) - 6} more" if len(r["same_as"]) > 6 else ""
-            lines.append(f"       covers the same rows as rule {same}{more}")
+            lines.append(f"       {r['same_as']}")
     if len(explanation) > top:
-        lines.append(f"     … and {len(explanation) - top} more rules.")
+        lines.append(f"     … and {count(len(explanation) - top, 'more rule')}.")
     if view["relaxed"]:
         lines.append("The nearest rules that do not qualify:")
         for r in view["relaxed"]:
             lines.append(f"   -  {' and '.join(r['conditions'])}")
             lines.append(
-                f"       covers {r['covered']} rows, {r['except']} of them decided otherwise "
+                f"       covers {count(r['covered'], 'row')}, {r['except']:,} decided otherwise "
                 f"(confidence {r['confidence']})"
             )
+            if r["lacks"]:
+                lines.append(f"       falls short: {r['lacks']}")
     if personal is not None:
         lines.append("What moves the scores:")
         heavy = [w for w in view["personal"]["weights"] if not w["value"].startswith("0\xa0")][:8]

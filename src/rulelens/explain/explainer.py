@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.bits.coverage import contingency
-from rulelens.bits.lattice import (
-    Itemsets,
-    ItemTable,
-    nearest_itemsets,
-    one_pure_itemset,
-    qualifying_itemsets,
-)
+from rulelens.bits.lattice import Itemsets, ItemTable, qualifying_itemsets
 from rulelens.core.condition_table import ConditionTable
 from rulelens.core.contingency import Contingency
 from rulelens.core.ruleset import RuleSet
@@ -25,6 +19,7 @@ from rulelens.discretize.cuts import Binning
 from rulelens.errors import ExplainError, OptionError, TableError
 from rulelens.explain.black_box import BlackBox
 from rulelens.explain.explanation import Explanation
+from rulelens.explain.relaxation import Demands, conditions, relax
 from rulelens.frames import ColumnData, Labels, Table, encode_row, one_row, plain_rows, read_table
 
 if TYPE_CHECKING:
@@ -222,51 +217,8 @@ class RuleExplainer:
         )
         if len(found):
             return self._record(row, prediction, found, none, codes, "", notes)
-        relaxed = self._relax(codes, outcome, found)
-        reason = self._why_none(codes, outcome, found)
-        return self._record(row, prediction, found, relaxed, codes, reason, notes)
-
-    def _relax(self, codes: NDArray[np.int32], outcome: int, found: Itemsets) -> Itemsets:
-        """A longer rule without exceptions if there is one, and the most confident shorter ones."""
-        limit = None if self.max_length == "auto" else self.max_length
-        nearest = nearest_itemsets(self._items, codes, outcome, max_length=limit)
-        if self.min_confidence < 1 or found.stop == "impossible":
-            return nearest
-        longer = one_pure_itemset(self._items, codes, outcome, min_count=self.min_support)
-        return Itemsets(
-            np.concatenate([longer.members, nearest.members]),
-            np.concatenate([longer.tp, nearest.tp]),
-            np.concatenate([longer.fp, nearest.fp]),
-            nearest.length,
-            nearest.stop,
-        )
-
-    def _why_none(self, codes: NDArray[np.int32], outcome: int, found: Itemsets) -> str:
-        demand = (
-            f"at least {self.min_support} rows with this decision"
-            + (" and none with another" if self.min_confidence == 1 else "")
-            + (f", confidence {self.min_confidence}" if self.min_confidence < 1 else "")
-        )
-        _, chosen = self._items.of_row(codes)
-        if not len(chosen):
-            return "None of the row's values was seen in training, so no rule covers it."
-        if found.stop == "impossible":
-            _, others = self._items.sides(chosen, outcome)
-            n = int(np.bitwise_count(np.bitwise_and.reduce(others, axis=0)).sum())
-            return (
-                f"{n} training row{' falls' if n == 1 else 's fall'} into all the same bins as "
-                "this row but decided otherwise, so no rule over these bins is without exception. "
-                "A lower least confidence admits the nearest rules below; more bins may tell the "
-                "rows apart, but then ask for more covered rows too."
-            )
-        if found.stop == "time":
-            return (
-                f"No rule of up to {found.length} conditions covers {demand}, and the time "
-                f"budget of {self.time_budget} s ended there. A larger budget looks further."
-            )
-        if found.stop == "length":
-            return f"No rule of up to {found.length} conditions covers {demand}."
-        return f"No rule over this row's bins covers {demand}."
+        other = relax(self._items, codes, outcome, found, Demands.of(self._options()))
+        return self._record(row, prediction, other.found, other.nearest, codes, other.reason, notes)
 
     def _notes(
         self, row: Mapping[str, Level | None], columns: tuple[Any, ...], codes: NDArray[np.int32]
@@ -295,6 +247,17 @@ class RuleExplainer:
                 )
         return notes
 
+    def _options(self) -> dict[str, Any]:
+        return {
+            "n_bins": self.n_bins,
+            "max_length": self.max_length,
+            "min_support": self.min_support,
+            "min_confidence": self.min_confidence,
+            "min_confirmation": self.min_confirmation,
+            "minimal": self.minimal,
+            "time_budget": self.time_budget,
+        }
+
     def _no_itemsets(self) -> Itemsets:
         none = np.zeros(0, dtype=np.int64)
         return Itemsets(np.zeros((0, len(self.schema_)), dtype=bool), none, none, 0, "impossible")
@@ -313,11 +276,8 @@ class RuleExplainer:
         order = np.lexsort((np.arange(len(found)), sizes, found.fp, -found.tp))
         rules, counts, members = self._rules(found, order, codes, prediction)
         loose, loose_counts, _ = self._rules(relaxed, np.arange(len(relaxed)), codes, prediction)
-        if found.stop == "time" and len(found):
-            notes.append(
-                f"The search ended after {self.time_budget} s: all rules of up to {found.length} "
-                "conditions are here, longer ones were not looked for."
-            )
+        if len(found):
+            notes.extend(self._cut_short(found, int(sizes.max())))
         totals = self._items.totals.tolist()
         return Explanation(
             row=row,
@@ -331,19 +291,31 @@ class RuleExplainer:
             relaxed_counts=loose_counts,
             groups=self._groups(members, counts),
             classes=dict(zip(self.labels_.classes, totals, strict=True)),
-            options={
-                "n_bins": self.n_bins,
-                "max_length": self.max_length,
-                "min_support": self.min_support,
-                "min_confidence": self.min_confidence,
-                "min_confirmation": self.min_confirmation,
-                "minimal": self.minimal,
-                "time_budget": self.time_budget,
-            },
+            options=self._options(),
             notes=tuple(notes),
             _items=self._items,
             _members=members,
         )
+
+    def _cut_short(self, found: Itemsets, longest: int) -> list[str]:
+        """What a search that did not get to its end has left out."""
+        if found.stop not in ("time", "size"):
+            return []
+        why = (
+            f"after {self.time_budget} s"
+            if found.stop == "time"
+            else "as longer rules were too many"
+        )
+        if longest > found.length:
+            return [
+                f"The search was cut short {why}: no rule of up to {conditions(found.length)} "
+                "qualifies. What is shown was found by leaving out conditions one by one; other "
+                "rules may qualify too."
+            ]
+        return [
+            f"The search was cut short {why}: all rules of up to {conditions(found.length)} "
+            "are here, longer ones were not looked for."
+        ]
 
     def _rules(
         self, found: Itemsets, order: NDArray[np.int64], codes: NDArray[np.int32], prediction: Level

@@ -49,13 +49,16 @@ class Explanation:
         By falling support, then by length.
     counts : Contingency
     length : int
-        Every qualifying rule up to this many conditions is here.
+        Every qualifying rule up to this many conditions is here. After a search that was cut
+        short ("time", "size") a longer rule may be here too, if it was found directly.
     stop : str
         Why the search ended: "enough", "exhausted", "length", "time", "size", "impossible".
     reason : str
         Why there is no rule; empty where there are some.
     relaxed, relaxed_counts : RuleSet and Contingency
-        Where no rule qualifies, the nearest ones that do not, with their true figures.
+        Where no rule was found, the nearest ones that do not qualify, with their true
+        figures: those with the support by falling confidence, or, where no rule has it,
+        those with the confidence by falling support.
     groups : tuple of tuples of int
         Rules that cover exactly the same training rows; only groups of two or more.
     classes : mapping of label to int
@@ -103,7 +106,10 @@ class Explanation:
                 "This explanation has no training rows with it. Use rules.coverage(X)."
             )
         if not 0 <= k < len(self):
-            raise ExplainError(f"There is no rule {k}: the explanation has {len(self)} rules.")
+            raise ExplainError(
+                f"There is no rule {k}: the explanation has {len(self)} "
+                f"rule{'' if len(self) == 1 else 's'}."
+            )
         chosen = self._members[k][self._members[k] >= 0]
         bits = np.bitwise_and.reduce(self._items.columns[chosen], axis=0)
         return np.flatnonzero(self._items.layout.unpack(bits[None])[0])
@@ -220,7 +226,8 @@ class Explanation:
         return write_report(path, self, graph=graph, fidelity=fidelity)
 
     def __repr__(self) -> str:
-        return f"<Explanation: {len(self)} rules for {self.prediction!r}>"
+        noun = "rule" if len(self) == 1 else "rules"
+        return f"<Explanation: {len(self)} {noun} for {self.prediction!r}>"
 
     def __str__(self) -> str:
         head = f"The model says {self.prediction!r}."
@@ -228,4 +235,9 @@ class Explanation:
             return f"{head} {self.reason}"
         shown = [f"{k}: {r.antecedent()}" for k, r in zip(range(20), self.rules, strict=False)]
         rest = [f"… and {len(self) - 20} more"] if len(self) > 20 else []
-        return "\n".join([f"{head} {len(self)} rules cover the row and agree:", *shown, *rest])
+        agree = (
+            "1 rule covers the row and agrees"
+            if len(self) == 1
+            else (f"{len(self)} rules cover the row and agree")
+        )
+        return "\n".join([f"{head} {agree}:", *shown, *rest])

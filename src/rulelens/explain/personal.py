@@ -172,7 +172,10 @@ def rule_criteria_of(explanation: Explanation) -> Criteria:
     """
     n = len(explanation)
     if n < 2:
-        why = explanation.reason or "Only one rule qualifies."
+        cut = explanation.stop in ("time", "size")
+        why = explanation.reason or (
+            "The search was cut short there." if cut else "Only one rule qualifies."
+        )
         raise ExplainError(
             f"There is nothing to rank: {n} rule{' covers' if n == 1 else 's cover'} this row. "
             f"{why} Lower min_confidence or min_support, or pass minimal=False, to get more."

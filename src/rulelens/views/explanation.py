@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulelens.explain.explainer import ENOUGH
-from rulelens.views.numbers import count, interval_from, number, share
+from rulelens.explain.relaxation import Demands
+from rulelens.views.numbers import count, interval_from, lower_end, number, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,13 +27,16 @@ FEW_ROWS = 10
 LOW_FIDELITY = 0.9
 """Agreement on rows kept apart below which the reader is warned."""
 
+MOST_SAME = 6
+"""So many rules are named that cover the same rows as another, and the rest are counted."""
+
 _STOPS = {
-    "enough": "Every qualifying rule of up to {n} conditions is here; the search ends once there "
-    "are {enough}.",
+    "enough": "Every qualifying rule of up to {n} is here. With {enough} rules or more at this "
+    "length, longer ones are not looked for.",
     "exhausted": "Every qualifying rule is here: no longer one can qualify.",
-    "length": "Every qualifying rule of up to {n} conditions is here.",
-    "time": "Every qualifying rule of up to {n} conditions is here; time ended before longer ones.",
-    "size": "Every qualifying rule of up to {n} conditions is here; longer ones were too many.",
+    "length": "Every qualifying rule of up to {n} is here.",
+    "time": "Every qualifying rule of up to {n} is here; time ended before longer ones.",
+    "size": "Every qualifying rule of up to {n} is here; longer ones were too many.",
     "impossible": "",
 }
 
@@ -48,7 +52,7 @@ def explanation_view(
     rules = rule_rows(e.rules, e.counts, fidelity=fidelity)
     for members in e.groups:
         for k in members:
-            rules[k]["same_as"] = [m for m in members if m != k]
+            rules[k]["same_as"] = _same_text([m for m in members if m != k])
     order = list(range(len(e))) if personal is None else [int(str(a)) for a in personal.ranking]
     values = [
         {"name": name, "value": "missing" if v is None else _value_text(v)}
@@ -59,12 +63,13 @@ def explanation_view(
         "summary": _summary(e) + _apart_summary(fidelity),
         "notes": list(e.notes),
         "reason": e.reason,
+        "cut_short": e.stop in ("time", "size"),
         "row": values,
         "rules": [rules[k] for k in order[:MOST_ROWS]],
         "n_rules": len(e),
         "n_hidden": max(0, len(e) - MOST_ROWS),
         "has_fidelity": fidelity is not None,
-        "relaxed": rule_rows(e.relaxed, e.relaxed_counts),
+        "relaxed": _relaxed_rows(e),
         "personal": None if personal is None else _personal_view(personal, rules),
     }
 
@@ -89,8 +94,13 @@ def rule_rows(
             "weak": covered < FEW_ROWS,
             "agree": int(counts.tp[k]),
             "except": int(counts.fp[k]),
-            "same_as": [],
-            **{name: share(float(v[k])) for name, v in measures.items() if name != "confirmation"},
+            "same_as": "",
+            "lacks": "",
+            **{
+                name: share(float(measures[name][k]))
+                for name in ("confidence", "recall", "support")
+            },
+            "confidence_low": lower_end(float(measures["confidence_low"][k])),
             "interval": interval_from(float(measures["confidence_low"][k])),
             "confirmation": number(float(measures["confirmation"][k]), 2),
             "fidelity": "",
@@ -100,6 +110,24 @@ def rule_rows(
             row["fidelity"] = f"{agree} of {seen}" if seen else "none covered"
         out.append(row)
     return out
+
+
+def _relaxed_rows(e: Explanation) -> list[dict[str, Any]]:
+    """The nearest rules, each with what keeps it from qualifying."""
+    out = rule_rows(e.relaxed, e.relaxed_counts)
+    demands, counts = Demands.of(e.options), e.relaxed_counts
+    for k, row in enumerate(out):
+        tp, fp = int(counts.tp[k]), int(counts.fp[k])
+        pos, neg = tp + int(counts.fn[k]), fp + int(counts.tn[k])
+        row["lacks"] = ", ".join(demands.shortfalls(len(e.relaxed[k]), tp, fp, pos, neg))
+    return out
+
+
+def _same_text(others: list[int]) -> str:
+    """That a rule covers the same rows as others, by their numbers."""
+    named = ", ".join(str(k) for k in others[:MOST_SAME])
+    more = f" and {len(others) - MOST_SAME} more" if len(others) > MOST_SAME else ""
+    return f"covers the same rows as rule{'' if len(others) == 1 else 's'} {named}{more}"
 
 
 def _value_text(value: object) -> str:
@@ -127,7 +155,10 @@ def _summary(e: Explanation) -> list[str]:
                 "rows that it covers."
             )
         )
-        lines.append(_STOPS[e.stop].format(n=e.length, enough=ENOUGH))
+        if int(e.rules.lengths.max()) > e.length:
+            lines.append("The search was cut short: other rules may qualify too.")
+        else:
+            lines.append(_STOPS[e.stop].format(n=count(e.length, "condition"), enough=ENOUGH))
     return [line for line in lines if line]
 
 

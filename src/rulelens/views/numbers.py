@@ -26,6 +26,22 @@ def share(value: float | None) -> str:
     return f"{value * 100:.1f}\xa0%"
 
 
+def lower_end(value: float | None) -> str:
+    """The lower end of an interval of shares in per cent, rounded down.
+
+    Examples
+    --------
+    >>> [text.replace("\\xa0", " ") for text in map(lower_end, (0.83182, 0.99996, 0.0))]
+    ['83.1 %', '99.9 %', '0 %']
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0\xa0%"
+    # 0.57 times 1000 may come out below 570: what is nearly whole is whole.
+    return f"{math.floor(round(value * 1000, 9)) / 10:.1f}\xa0%"
+
+
 def interval_from(value: float | None) -> str:
     """The lower end of a 95 % interval, rounded down.
 
@@ -34,9 +50,8 @@ def interval_from(value: float | None) -> str:
     >>> interval_from(0.99996)
     '95\\xa0% interval from 99.9\\xa0%'
     """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"95\xa0% interval from {math.floor(value * 1000) / 10:.1f}\xa0%"
+    end = lower_end(value)
+    return end if end == "–" else f"95\xa0% interval from {end}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
