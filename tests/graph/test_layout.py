@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,6 +60,14 @@ def test_the_caption_says_what_is_hidden():
     picture = drawing(graph_of(30), 5)
     assert "Not shown: 25 features with" in picture.caption()
     assert picture.to_dict()["n_hidden"] == 25
+
+
+def test_captions_have_no_exponents():
+    """ "5 features with 3.54e-05 of 100" was below a picture."""
+    picture = replace(drawing(graph_of(30), 5), hidden_importance=3.54e-05)
+    assert "25 features with almost 0 of 100." in picture.caption()
+    faint = replace(picture, n_faint=3, largest_link=1e-4)
+    assert "e-" not in faint.caption().split("Not drawn")[1]
 
 
 def test_the_layout_does_not_depend_on_the_order_of_features():

@@ -284,8 +284,11 @@ def test_too_large_a_table_is_refused_and_exact_search_answers():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, (100, 200)).astype(float)
     y = (X[:, 0] > 2).astype(int)
-    with pytest.raises(OptionError, match=r"would take up to [\d,.]+ GiB.*PIC\(search='exact'\)"):
+    with pytest.raises(OptionError, match=r"would take up to [\d,.]+ TiB.*PIC\(search='exact'\)"):
         FastPIC(4, n_bins=5, storage="dense").fit(X, y)
+    # Once it was "memory_limit is 0.0 GiB".
+    with pytest.raises(OptionError, match=r"memory_limit is 1\.00 MiB"):
+        FastPIC(4, n_bins=5, storage="dense", memory_limit=2**20).fit(X, y)
     with pytest.raises(OptionError, match="memory_limit"):
         FastPIC(4, n_bins=5).fit(X, y)
     model = PIC(4, n_bins=5).fit(X, y)

@@ -88,6 +88,25 @@ class CubeShape:
         return sum(e[1:])
 
 
+def bytes_text(n: float) -> str:
+    """Memory in the unit that suits its size.
+
+    Examples
+    --------
+    >>> bytes_text(2**20), bytes_text(1536), bytes_text(100), bytes_text(1.5 * 2**50)
+    ('1.00 MiB', '1.50 KiB', '100 bytes', '1.50 PiB')
+    """
+    if n < 2**10:
+        return f"{n:,.0f} byte{'' if n == 1 else 's'}"
+    units = ["KiB", "MiB", "GiB", "TiB", "PiB"]
+    n /= 2**10
+    # What would be written as 1,024.00 goes on to the next unit.
+    while round(n, 2) >= 2**10 and len(units) > 1:
+        n /= 2**10
+        del units[0]
+    return f"{n:,.2f} {units[0]}"
+
+
 def estimate_bytes(
     sizes: Sequence[int],
     max_length: int,

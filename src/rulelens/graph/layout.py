@@ -117,7 +117,7 @@ class GraphDrawing:
         if self.links:
             link = self.links[-1]
             a, b = self.nodes[link.i].name, self.nodes[link.j].name
-            parts.append(f"{widest}: {a} and {b}, {link.weight:.3g} of 100.")
+            parts.append(f"{widest}: {a} and {b}, {plain_figure(link.weight)} of 100.")
         elif len(self.nodes) > 1 and not self.n_faint:
             parts.append(
                 "No two of these features act together."
@@ -127,7 +127,7 @@ class GraphDrawing:
         if self.n_faint:
             noun = "link" if self.n_faint == 1 else "links"
             least = FAINTEST * self.largest_link
-            parts.append(f"Not drawn: {self.n_faint} {noun} below {least:.2g}.")
+            parts.append(f"Not drawn: {self.n_faint} {noun} below {plain_decimal(least, 2)}.")
         below = [link.weight for link in self.links] + [n.importance for n in self.nodes]
         if self.compared is None and any(value < 0 for value in below):
             parts.append("Dashed: below 0.")
@@ -135,13 +135,36 @@ class GraphDrawing:
             parts.append("Dotted: not significant.")
         if self.n_hidden:
             noun = "feature" if self.n_hidden == 1 else "features"
-            tail = f" with {self.hidden_importance:.3g} of 100." if self.compared is None else "."
+            rest = plain_figure(self.hidden_importance)
+            tail = f" with {rest} of 100." if self.compared is None else "."
             parts.append(f"Not shown: {self.n_hidden} {noun}{tail}")
         return " ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
+
+
+def plain_figure(value: float) -> str:
+    """Three digits of a figure of 100, without an exponent; what rounds to 0.00 is "almost 0".
+
+    Examples
+    --------
+    >>> [plain_figure(x) for x in (3.54e-05, 0.0, 0.0312, 12.345, -4.0)]
+    ['almost 0', '0', '0.0312', '12.3', '-4']
+    """
+    return "almost 0" if 0 < abs(value) < 0.005 else plain_decimal(value, 3)
+
+
+def plain_decimal(value: float, digits: int) -> str:
+    """A number with so many significant digits, without an exponent.
+
+    Examples
+    --------
+    >>> plain_decimal(3.54e-05, 2), plain_decimal(1234.0, 2)
+    ('0.000035', '1200')
+    """
+    return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
 
 
 def drawing(

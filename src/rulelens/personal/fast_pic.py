@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from rulelens.bits.cube import Cube, CubeShape, estimate_bytes
+from rulelens.bits.cube import Cube, CubeShape, bytes_text, estimate_bytes
 from rulelens.discretize.binning import Method
 from rulelens.errors import OptionError, RulelensWarning, SizeError, TableError, did_you_mean
 from rulelens.frames import Labels, Table, read_labels
@@ -230,8 +230,8 @@ class FastPIC(PersonalClassifier):
         if needed > self.memory_limit:
             raise SizeError(
                 f"Counts of all sets of up to {self.max_length} conditions on {len(sizes)} "
-                f"features would take up to {needed / 2**30:,.1f} GiB; memory_limit is "
-                f"{self.memory_limit / 2**30:,.1f} GiB. Use PIC(search='exact'), which gives the "
+                f"features would take up to {bytes_text(needed)}; memory_limit is "
+                f"{bytes_text(self.memory_limit)}. Use PIC(search='exact'), which gives the "
                 "same rules without a table, or a smaller max_length, or raise memory_limit."
             )
         self._sparse = self.storage == "sparse" or (
@@ -244,8 +244,8 @@ class FastPIC(PersonalClassifier):
         needed = cube.counts.nbytes + (8 + ORDER_BYTES) * cube.counts.shape[1]
         if self._sparse and needed > self.memory_limit:
             raise SizeError(
-                f"With these rows the table of counts would take {needed / 2**30:,.2f} GiB; "
-                f"memory_limit is {self.memory_limit / 2**30:,.2f} GiB. The counts are as before. "
+                f"With these rows the table of counts would take {bytes_text(needed)}; "
+                f"memory_limit is {bytes_text(self.memory_limit)}. The counts are as before. "
                 "Raise memory_limit with set_params, or use PIC(search='exact'), which needs no "
                 "table."
             )

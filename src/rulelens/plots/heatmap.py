@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.graph.layout import checked_top
+from rulelens.graph.layout import checked_top, plain_figure
 from rulelens.plots.text import inches, plain, style
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def plot_heatmap(
     if hidden:
         noun = "feature" if hidden == 1 else "features"
         rest = np.delete(importance, order).sum()
-        notes.append(f"not shown: {hidden} {noun} with {rest:.3g} of 100")
+        notes.append(f"not shown: {hidden} {noun} with {plain_figure(rest)} of 100")
     ax = _axes(ax, names, _BARS + 0.6, caption=len(notes))
     n = len(names)
     _squares(ax, A, names, numbers="{:.1f}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulelens.errors import OptionError
 from rulelens.graph.feature_graph import FeatureGraph
-from rulelens.graph.layout import checked_top
+from rulelens.graph.layout import checked_top, plain_figure
 from rulelens.graph.uncertainty import GraphIntervals
 from rulelens.plots.text import inches, plain, style
 
@@ -96,7 +96,7 @@ def plot_importance(
     rest = np.delete(importance, order).sum()
     noun = "feature" if hidden == 1 else "features"
     # On two lines: beside long names little room is left.
-    note = f"\n({hidden} more {noun}: {rest:.3g})" if hidden else ""
+    note = f"\n({hidden} more {noun}: {plain_figure(rest)})" if hidden else ""
     ax.set_xlabel(f"importance, of 100{note}")
     ax.spines[["top", "right"]].set_visible(False)
     # Above the bars: inside it would hide some.
