@@ -78,6 +78,16 @@ def test_weights_count_in_the_score():
     assert PICSearch(n_bins=(3,)).fit(X, y, sample_weight=w).best_score_ > 0.999
 
 
+def test_a_way_of_cutting_that_leaves_no_item_gives_the_most_frequent_class():
+    """MDLP finds no cut in noise; the search then ended in an IndexError of numpy."""
+    X = pd.DataFrame({"a": np.arange(40) % 7, "b": np.arange(40) % 3})
+    y = np.arange(40) % 4 == 0
+    search = PICSearch((1, 2), (0.9,), n_bins=(3,), discretizers=("mdlp",), cv=CV).fit(X, y)
+    plain = GridSearchCV(FastPIC(discretizer="mdlp"), {"max_length": [1, 2]}, cv=CV).fit(X, y)
+    assert search.best_score_ == pytest.approx(plain.best_score_)
+    assert not search.predict(X).any()
+
+
 @pytest.mark.parametrize(
     "bad",
     [

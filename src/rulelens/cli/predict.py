@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from rulelens.cli.pic import fit_pic, pic_options, train_pic
+from rulelens.cli.pic import PicOptions, fit_pic, pic_options, train_pic, warn_of_ids
 from rulelens.cli.progress import say, step
+from rulelens.cli.score import score_rows
 from rulelens.cli.tables import read_data, table_options
 from rulelens.cli.training import SEED
 from rulelens.errors import TableError, did_you_mean
@@ -24,7 +25,13 @@ from rulelens.errors import TableError, did_you_mean
     help="Rows to predict. [default: a fifth of DATA, kept apart from learning]",
 )
 @pic_options
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the split.")
+@click.option(
+    "--seed",
+    type=SEED,
+    default=0,
+    show_default=True,
+    help="Of the split and of the folds of --tune.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this .csv file instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of CSV.")
 def command(
@@ -35,9 +42,7 @@ def command(
     sep: str,
     encoding: str,
     new_file: Path | None,
-    alpha: float,
-    pic_length: int,
-    pic_bins: int,
+    pic: PicOptions,
     seed: int,
     out: Path | None,
     as_json: bool,
@@ -46,6 +51,10 @@ def command(
 
     The result is a CSV table: row (counted from 0 in its file), prediction, the probability that
     goes with it, the rule, and the rule's precision with its 95 % interval, recall and counts.
+
+    On rows whose class is known (those kept apart, or --new with the column of --target) it says
+    how many are right, beside always answering the most frequent class, and warns where the rules
+    are not better. With --tune the options are chosen first, without a look at these rows.
 
     Example: rulelens predict train.csv --target class --new new.csv --out predictions.csv
     """
@@ -64,9 +73,7 @@ def command(
             data, target=target, drop=drop, missing=missing, sep=sep, encoding=encoding
         )
     if new_file is None:
-        classifier, rows, _ = train_pic(
-            file, seed, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins
-        )
+        fitted, rows, score = train_pic(file, seed, pic)
     else:
         with step(f"Reading {new_file.name}"):
             rows = read_data(
@@ -77,8 +84,17 @@ def command(
             raise TableError(
                 f"{new_file} has no column {lacking[0]!r}. {did_you_mean(lacking[0], rows.columns)}"
             )
+        truth = rows[target] if target in rows.columns else None
         rows = rows[list(file.features.columns)]
-        classifier = fit_pic(*file.labelled, alpha=alpha, pic_length=pic_length, pic_bins=pic_bins)
+        X, y = file.labelled
+        warn_of_ids(X)
+        fitted = fit_pic(X, y, pic, seed)
+        score = None
+        if truth is not None:
+            score = score_rows(fitted.classifier, fitted.classifier.predict(rows), truth)
+            for line in score.lines(f"of {new_file.name}", tuned=pic.tune):
+                say(line)
+    classifier = fitted.classifier
     with step(f"Predicting {len(rows)} rows"):
         found = classifier.explain(rows)
         frame = found.to_frame()
@@ -92,7 +108,13 @@ def command(
     frame = frame[order]
     if as_json:
         records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        document = {"format": "rulelens.predictions", "version": 1, "rows": records}
+        document = {
+            "format": "rulelens.predictions",
+            "version": 1,
+            "options": fitted.options_dict(),
+            "score": None if score is None else score.to_dict(),
+            "rows": records,
+        }
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         text = frame.to_csv(index=False)

@@ -226,7 +226,10 @@ class PICSearch(PersonalClassifier):
             by_length = ranked.best_by_length(codes)
             for length in set(self.max_lengths):
                 columns = by_length[min(length, len(by_length)) - 1]
-                outcome = np.where(columns >= 0, ranked.outcome[columns], cube.totals.argmax())
+                # Cutting may leave no item at all, and then there is no rule to look up.
+                outcome = np.full(len(truth), cube.totals.argmax(), dtype=np.int64)
+                found_rule = columns >= 0
+                outcome[found_rule] = ranked.outcome[columns[found_rule]]
                 found[length, i] = _score(self.scoring, truth, outcome, weights)
         return [found[length, i] for length in self._lengths() for i in range(len(rest))]
 
