@@ -201,11 +201,10 @@ def _nearest(
         sure = _all(items, codes, outcome, depth, least, confidence)
         if len(sure):
             rise = sure.tp / pos - sure.fp / neg
-            return _least(sure, -rise), "The nearest rules lack the confirmation only."
+            about = "The nearest rules lack the confirmation only."
+            return _least(sure, -rise), about + _seen(sure, depth, limit)
     if len(near):
-        short = limit if limit is not None else int((codes >= 0).sum())
-        seen = f" Rules of up to {conditions(depth)} were compared." if depth < short else ""
-        return near, _CONFIDENT + seen
+        return near, _CONFIDENT + _seen(near, depth, limit)
     _, chosen = items.of_row(codes)
     most = int(np.bitwise_count(items.sides(chosen, outcome)[0]).sum(axis=1).max())
     about = f"Whatever the confidence, no rule covers so many: {rows(most)} with this decision "
@@ -215,11 +214,20 @@ def _nearest(
         if len(sure):
             return _least(sure, -sure.tp), about + (
                 " The nearest rules have the confidence; those that cover most come first."
+                + _seen(sure, depth, limit)
             )
     near = nearest_itemsets(items, codes, outcome, max_length=limit, top=_COMPARED)
     if len(near):
-        about += " Nor has one of fewer rows the confidence; the most confident are the nearest."
+        about += " None of fewer rows that was looked at has the confidence either; the most "
+        about += "confident come first." + _seen(near, depth, limit)
     return near, about
+
+
+def _seen(sets: Itemsets, depth: int, limit: int | None) -> str:
+    """How far was looked for the nearest rules, where that is not as far as was asked for."""
+    if sets.stop == "exhausted" or depth == limit:
+        return ""
+    return f" Rules of up to {conditions(depth)} were compared."
 
 
 def _all(
@@ -331,4 +339,4 @@ def conditions(n: int) -> str:
 
 def rows(n: int) -> str:
     """``1 row``, ``2 rows``."""
-    return f"{n} row{'' if n == 1 else 's'}"
+    return f"{n:,} row{'' if n == 1 else 's'}"
