@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -165,6 +167,7 @@ def test_equal_classes_and_a_threshold_that_is_not_zero() -> None:
         assert score_pmml(text, rows) == expected
         again = parse_rules(text, format="pmml")
         assert predict_rules(again, rows).tolist() == expected
+        assert format_rules(again, format="pmml") == text
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
@@ -186,17 +189,64 @@ def test_other_boosters(library: str) -> None:
             },
         ),
     }
-    name, settings = options[library]
+    name, chosen = options[library]
     X.columns = ["a", "b", "c", "d"]
-    rules = extract_rules(getattr(module, name)(**settings).fit(X, codes), X)
+    rules = extract_rules(getattr(module, name)(**chosen).fit(X, codes), X)
     again = parse_rules(format_rules(rules, format="json"), format="json")
-    for given in (rules, again):
+    for kept in (rules, again):
         if library == "xgboost":
             with pytest.raises(FormatError, match=r"single precision.*Keep these rules as JSON"):
-                format_rules(given, format="pmml")
+                format_rules(kept, format="pmml")
         else:
-            found = score_pmml(format_rules(given, format="pmml"), X)
-            assert found == [str(v) for v in predict_rules(given, X)]
+            found = score_pmml(format_rules(kept, format="pmml"), X)
+            assert found == [str(v) for v in predict_rules(kept, X)]
+
+
+@given(st.data(), st.integers(2, 4))
+@settings(max_examples=150, deadline=None)
+def test_any_sum_is_scored_as_it_is_predicted(data: st.DataObject, classes: int) -> None:
+    """Rules that overlap, negative values, sums that are equal, and rows that no rule covers."""
+    schema = Schema.numeric(["a", "b"])
+    cuts = st.sampled_from([-1.0, 0.0, 1.0])
+    intervals = st.builds(
+        lambda end, below, missing: (
+            Interval(high=end, high_closed=True, or_missing=missing)
+            if below
+            else Interval(low=end, or_missing=missing)
+        ),
+        cuts, st.booleans(), st.booleans(),
+    )  # fmt: skip
+    made = []
+    for _ in range(data.draw(st.integers(1, 8))):
+        pairs = data.draw(st.dictionaries(st.sampled_from(["a", "b"]), intervals))
+        target = data.draw(st.integers(0, classes - 1))
+        value = data.draw(st.integers(-4, 4)) / 4
+        made.append(Rule(pairs, f"c{target}", {"value": value, "score class": target}))
+    rules = RuleSet.from_rules(made, schema, outcomes=[f"c{k}" for k in range(classes)])
+    values = [-1.0, -0.5, 1.0, 2.0, math.nan]
+    rows = pd.DataFrame([(a, b) for a in values for b in values], columns=["a", "b"])
+    text = format_rules(rules, format="pmml")
+    expected = predict_rules(rules, rows).tolist()
+    assert score_pmml(text, rows) == expected
+    again = parse_rules(text, format="pmml")
+    assert format_rules(again, format="pmml") == text
+    if any(v for r in made for k, v in r.provenance if k == "value"):
+        assert predict_rules(again, rows).tolist() == expected
+
+
+def test_a_rule_that_adds_nothing_is_kept() -> None:
+    rules = RuleSet.from_rules(
+        [
+            Rule({"x": Interval(low)}, "b", {"value": v, "score class": 1})
+            for low, v in ((0, 0.0), (1, 0.1))
+        ],
+        Schema.numeric(["x"]),
+        outcomes=["a", "b"],
+    )
+    again = parse_rules(format_rules(rules, format="pmml"), format="pmml")
+    assert [(r.conditions, r.provenance) for r in again] == [
+        (r.conditions, r.provenance) for r in rules
+    ]
 
 
 def test_incomplete_numbers_are_refused() -> None:
@@ -210,11 +260,11 @@ def test_incomplete_numbers_are_refused() -> None:
         (boosted, {"score class": np.full(len(boosted), 7)}, r"other numbers than 0\.\.2"),
         (boosted, {"value": np.full(len(boosted), "1")}, "no finite numbers"),
     ]
-    for given, changes, message in cases:
-        columns = {k: v for k, v in {**given.provenance, **changes}.items() if v is not None}
+    for kept, changes, message in cases:
+        columns = {k: v for k, v in {**kept.provenance, **changes}.items() if v is not None}
         broken = RuleSet.from_arrays(
-            given.schema, given.conditions, given.offsets, given.indices, given.outcome,
-            outcomes=given.outcomes, provenance=columns,
+            kept.schema, kept.conditions, kept.offsets, kept.indices, kept.outcome,
+            outcomes=kept.outcomes, provenance=columns,
         )  # fmt: skip
         with pytest.raises(FormatError, match=message):
             format_rules(broken, format="pmml")

@@ -20,9 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from source_tables import edge_rows, mixed, numbers, one_rule_of_each_tree
 
+from rulelens.core.rule import Rule
+from rulelens.core.ruleset import RuleSet
 from rulelens.errors import ModelError, RuleError, UnsupportedModelError
 from rulelens.frames import read_schema
-from rulelens.io.formats import format_rules, parse_rules
 from rulelens.sources.extract import extract_rules
 from rulelens.sources.predictions import class_shares, predict_rules, raw_scores
 
@@ -206,5 +207,6 @@ def test_rules_without_values_or_shares() -> None:
     boosted = extract_rules(GradientBoostingClassifier(n_estimators=2).fit(X, y))
     with pytest.raises(RuleError, match="no class shares"):
         class_shares(boosted, X)
+    bare = RuleSet.from_rules([Rule(r.conditions, r.outcome) for r in forest], forest.schema)
     with pytest.raises(RuleError, match="does not say which rule decides"):
-        predict_rules(parse_rules(format_rules(forest, format="pmml"), format="pmml"), X)
+        predict_rules(bare, X)

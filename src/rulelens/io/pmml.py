@@ -114,10 +114,14 @@ def _weighted(rules: RuleSet) -> Iterator[tuple[int | None, int, str]]:
         for k, code in enumerate(rules.outcome.tolist()):
             yield k, code, "1"
         return
-    for code, weight in enumerate(votes.start.tolist()):
-        yield None, code, repr(weight)
+    # Every class is named, so that one whose rules do not fire has the sum 0.
+    for code in range(len(rules.outcomes)):
+        yield None, code, "0.0"
+    for code in np.flatnonzero(votes.start).tolist():
+        yield None, code, repr(float(votes.start[code]))
     for k in votes.order.tolist():
-        for code in np.flatnonzero(votes.weights[k]).tolist():
+        # A rule that adds nothing is kept for its class.
+        for code in np.flatnonzero(votes.weights[k]).tolist() or [int(rules.outcome[k])]:
             yield k, code, repr(float(votes.weights[k, code]))
 
 

@@ -44,7 +44,8 @@ def read_pmml(
 
     Rules of ``firstHit`` are an ordered list, and so are those of ``weightedMax``, the largest
     weight first. Weights of ``weightedSum`` that differ become provenance ``value`` and
-    ``score class``, whose sums predict; a weight of 0 on a rule without conditions is left out.
+    ``score class``, whose sums predict; rules at the start that only name the classes, with the
+    weight 0, are left out.
 
     Parameters
     ----------
@@ -79,6 +80,8 @@ def read_pmml(
     criterion = criteria[0] if criteria else None
     ordered = criterion in ("firstHit", "weightedMax")
     default = rule_set.get("defaultScore")
+    values = _all(fields[targets[0]], "Value") if targets else []
+    classes = [label(e.get("value", "")) for e in values]
     rules = []
     weights = []
     known: _Known = {}
@@ -99,17 +102,13 @@ def read_pmml(
                 "RuleSet: a defaultScore where no rule fires and weights that are added up cannot "
                 "be kept together. Remove the defaultScore, or use firstHit."
             )
-        rules = [
-            replace(rule, provenance=(*rule.provenance, (VALUE, weight)))
-            for rule, weight in zip(rules, weights, strict=True)
-            if weight or rule.conditions
-        ]
-    values = _all(fields[targets[0]], "Value") if targets else []
+        start = _start(rules, weights, classes)
+        rules, weights = rules[start:], weights[start:]
     try:
         made = RuleSet.from_rules(
             rules,
             found,
-            outcomes=[label(e.get("value", "")) for e in values] or None,
+            outcomes=classes or None,
             ordered=ordered,
             default=None if default is None or not ordered else label(default),
         )
@@ -125,10 +124,17 @@ def read_pmml(
         made.outcome,
         outcomes=made.outcomes,
         provenance={
-            VALUE: np.array([dict(r.provenance)[VALUE] for r in rules], np.float64),
+            VALUE: np.array(weights, np.float64),
             SCORE_CLASS: made.outcome.astype(np.int64),
         },
     )
+
+
+def _start(rules: list[Rule], weights: list[float], classes: list[Level]) -> int:
+    """How many rules at the start only name the classes: one each, always, with the weight 0."""
+    n = len(classes)
+    empty = not any(weights[:n]) and not any(r.conditions for r in rules[:n])
+    return n if empty and [r.outcome for r in rules[:n]] == classes else 0
 
 
 def _weight(rule: Element, place: str) -> float:
