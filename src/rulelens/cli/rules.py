@@ -150,10 +150,12 @@ def command(
     if out is not None:
         from rulelens.files import write_text
         from rulelens.io.formats import write_rules
-        from rulelens.io.tables import write_csv
+        from rulelens.io.tables import FOR_PEOPLE, write_csv
 
         if format_for_writing(out) == "csv":
             write_text(out, write_csv(rules, made.X, made.y))
+        elif format_for_writing(out) in FOR_PEOPLE:
+            write_rules(rules.shorten(made.X), out)  # as they are printed
         else:
             write_rules(rules, out)
         say(f"Rules: {out}")

@@ -21,6 +21,8 @@ from rulelens.language.tokens import quote, write_level
 if TYPE_CHECKING:
     import pandas as pd
 
+FOR_PEOPLE = ("markdown", "latex")
+"""Formats that nobody reads back, so that thresholds may be shortened on a table."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
