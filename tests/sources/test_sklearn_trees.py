@@ -19,9 +19,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Schema
-from rulelens.errors import ModelError, UnsupportedModelError
+from rulelens.errors import ModelError, RuleError, UnsupportedModelError
 from rulelens.frames import read_schema
 from rulelens.sources.extract import extract_rules
+from rulelens.sources.predictions import class_shares, predict_rules
 
 MODELS = [DecisionTreeClassifier, ExtraTreeClassifier, RandomForestClassifier, ExtraTreesClassifier]
 
@@ -285,3 +286,17 @@ def test_tables_that_do_not_fit_the_model() -> None:
     text = Schema([Feature("a", "categorical", ("x",)), *Schema.numeric(list("bcde"))])
     with pytest.raises(ModelError, match="'a' is text"):
         extract_rules(named, text)
+
+
+def test_shares_of_a_part_of_a_tree_are_refused() -> None:
+    """Rows of the leaves left out once got the shares of the first rule."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    model = RandomForestClassifier(4, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    rules = extract_rules(model)
+    trees = rules[np.flatnonzero(rules.provenance["tree"] < 2)]
+    both = np.mean([t.predict_proba(X) for t in model.estimators_[:2]], axis=0)
+    assert class_shares(trees, X) == pytest.approx(both)
+    for ask in (class_shares, predict_rules):
+        with pytest.raises(RuleError, match="Give all rules of each tree"):
+            ask(rules[:5], X)

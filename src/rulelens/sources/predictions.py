@@ -81,6 +81,11 @@ def class_shares(rules: RuleSet, X: object) -> NDArray[np.float64]:
     -------
     array of float64, shape (n_rows, n_classes)
         What ``predict_proba`` of the model gives.
+
+    Raises
+    ------
+    RuleError
+        The rules carry no shares, or some rules of a tree are not among them.
     """
     names = [f"{SHARE}{c}" for c in rules.outcomes]
     if not set(names) <= set(rules.provenance) or "tree" not in rules.provenance:
@@ -97,7 +102,13 @@ def class_shares(rules: RuleSet, X: object) -> NDArray[np.float64]:
         part = np.flatnonzero(rules.provenance["tree"] == tree)
         chosen = rules[part]
         for rows, block in _blocks(table, len(part)):
-            out[rows] += shares[part][coverage(chosen, block).argmax(axis=1)]
+            covered = coverage(chosen, block)
+            if (covered.sum(axis=1) != 1).any():
+                raise RuleError(
+                    f"Of tree {tree} a row is covered by no rule or by several, so that its class "
+                    "shares are not known. Give all rules of each tree, as they were extracted."
+                )
+            out[rows] += shares[part][covered.argmax(axis=1)]
     averaged: NDArray[np.float64] = out / len(trees)
     return averaged
 
