@@ -1,7 +1,8 @@
 """Fuzz the readers: no exception but ours, no hang, no memory that blows up.
 
 Run: ``python benchmarks/fuzz_readers.py [--reader NAME] [--minutes 10] [--seed 0]``; without
-``--reader`` each reader gets its minutes in turn. Texts are real ones changed at random places,
+``--reader`` each reader gets its minutes in turn. Texts are real ones (of Rulex, those of the
+folder in RULELENS_DATA where it is set) changed at random places,
 pieces repeated very often, and random pieces. A fault is any exception that is not a
 `RulelensError`, a parse of more than 5 s of CPU time, memory that grows by more than 1 GiB, or
 rules that were read but are others after writing and reading again. The exit status tells
@@ -105,9 +106,10 @@ def start_texts(reader: str) -> list[str]:
     if not texts:
         whole = RuleSet.from_rules(list(RULES), SCHEMA)
         texts = [format_rules(r, format=reader) for r in (RULES, whole)]
-    folder = Path(os.environ.get("RULELENS_DATA", "../shared/data")) / "rulex"
-    if reader == "rulex" and folder.is_dir():
-        texts += [p.read_text("utf-8")[:20_000] for p in sorted(folder.glob("*_rules.txt"))]
+    folder = os.environ.get("RULELENS_DATA")
+    if reader == "rulex" and folder:
+        rulex = Path(folder) / "rulex"
+        texts += [p.read_text("utf-8")[:20_000] for p in sorted(rulex.glob("*_rules.txt"))]
     return texts
 
 
