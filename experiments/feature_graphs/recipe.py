@@ -146,3 +146,11 @@ def published_rules(tree: DecisionTreeClassifier, X: pd.DataFrame) -> RuleSet:
             outcomes=outcomes,
             contradictions="drop",
         )
+
+
+def with_new_rows(path: Path, name: str, new: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """The table in `path` with the rows of data set `name` replaced, in the order of the sets."""
+    old = pd.read_csv(path) if path.exists() else new[:0]
+    whole = pd.concat([old[old["data"] != name], new] if len(old) else [new])
+    rank = {n: i for i, n in enumerate(order)}
+    return whole.sort_values("data", key=lambda c: c.map(rank), kind="stable")

@@ -23,7 +23,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from recipe import HERE, RESULTS, arguments, folds, load, tuned_tree
+from recipe import HERE, RESULTS, arguments, folds, load, tuned_tree, with_new_rows
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from tree_shap import shap_values
@@ -96,10 +96,7 @@ def main() -> None:
     for name in options.sets:
         start = time.process_time()
         new = run(load(options.data, name))
-        old = pd.read_csv(path) if path.exists() else new[:0]
-        whole = pd.concat([old[old["data"] != name], new] if len(old) else [new])
-        rank = {n: i for i, n in enumerate(SETS)}
-        whole = whole.sort_values("data", key=lambda c: c.map(rank), kind="stable")
+        whole = with_new_rows(path, name, new, SETS)
         whole["robustness_with_itself"] = ((9 * whole["robustness"] + 1) / 10).round(3)
         whole.to_csv(path, index=False, lineterminator="\n")
         print(new.to_string(index=False), f"\n{time.process_time() - start:.0f} s", flush=True)

@@ -36,7 +36,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import sklearn
-from recipe import RESULTS, arguments, folds, load, published_rules, tuned_tree
+from recipe import RESULTS, arguments, folds, load, published_rules, tuned_tree, with_new_rows
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from table1 import PRINTED, SETS
@@ -134,10 +134,7 @@ def main() -> None:
     for name in options.sets:
         start = time.process_time()
         new = run(load(options.data, name))
-        old = pd.read_csv(path) if path.exists() else new[:0]
-        whole = pd.concat([old[old["data"] != name], new] if len(old) else [new])
-        rank = {n: i for i, n in enumerate(SETS)}
-        whole = whole.sort_values("data", key=lambda c: c.map(rank), kind="stable")
+        whole = with_new_rows(path, name, new, SETS)
         whole.to_csv(path, index=False, lineterminator="\n")
         print(new.to_string(index=False), f"\n{time.process_time() - start:.0f} s", flush=True)
 

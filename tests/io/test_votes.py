@@ -27,9 +27,7 @@ from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Schema
 from rulelens.errors import FormatError, RuleError
-from rulelens.io import votes
 from rulelens.io.formats import format_rules, parse_rules
-from rulelens.sources import scores, sklearn_trees
 from rulelens.sources.extract import extract_rules
 from rulelens.sources.predictions import predict_rules
 
@@ -352,12 +350,3 @@ def test_an_ordered_list_predicts_the_same_everywhere() -> None:
     space: dict[str, Any] = {}
     exec(compile(format_rules(rules, format="python"), "rules.py", "exec"), space)  # noqa: S102
     assert [space["decide"](row) for row in X.to_dict("records")] == expected
-
-
-def test_the_columns_are_called_as_in_the_sources() -> None:
-    assert (votes.VALUE, votes.SCORE_CLASS, votes.SECOND_FROM, votes.SHARE) == (
-        scores.VALUE,
-        scores.SCORE_CLASS,
-        scores.SECOND_FROM,
-        sklearn_trees.SHARE,
-    )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rulelens.core.conditions import Condition, Interval, Membership, Missing, intersect
+from rulelens.core.provenance import SCORE_CLASS, VALUE
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import FormatError, RulelensError
-from rulelens.io.votes import SCORE_CLASS, VALUE
 from rulelens.language.agreement import check_agreement
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rulelens.core.provenance import SCORE_CLASS, SECOND_FROM, SHARE, VALUE
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import FormatError
 
-VALUE, SCORE_CLASS, SECOND_FROM = "value", "score class", "second class from"
-SHARE = "share of "
-"""Names of provenance columns, as the sources of rules write them."""
 DECIDE_TOGETHER = (
     "No rule decides alone: the model from which these rules come adds up a number of each rule "
     "that fires, which this file does not hold."

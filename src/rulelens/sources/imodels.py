@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rulelens.core.conditions import Condition, Interval
+from rulelens.core.provenance import SCORE_CLASS, SHARE, VALUE
 from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Level, Schema
 from rulelens.errors import ModelError, UnsupportedModelError
 from rulelens.sources.extract import SOURCES, extract_rules
 from rulelens.sources.fitted import check_fitted, labels_of, named_by_place, schema_of
-from rulelens.sources.scores import SCORE_CLASS, VALUE, score_rules
-from rulelens.sources.sklearn_trees import SHARE
+from rulelens.sources.scores import score_rules
 from rulelens.sources.tree_paths import Tree, leaves_of
 
 

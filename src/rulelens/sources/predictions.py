@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulelens.bits.coverage import coverage
+from rulelens.core.provenance import SECOND_FROM, SHARE, VALUE
 from rulelens.core.ruleset import RuleSet
 from rulelens.errors import RuleError
 from rulelens.frames import Table, read_table
-from rulelens.sources.scores import SECOND_FROM, VALUE, is_scored, score_weights
-from rulelens.sources.sklearn_trees import SHARE
+from rulelens.sources.scores import is_scored, score_weights
 
 _BLOCK = 64 << 20
 """Entries of one block of the coverage matrix."""

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rulelens.core.provenance import SCORE_CLASS, SECOND_FROM, VALUE
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Level, Schema
 from rulelens.errors import ModelError
 from rulelens.sources.tree_paths import Leaves
-
-VALUE, SCORE_CLASS = "value", "score class"
-SECOND_FROM = "second class from"
-"""Provenance of rules with one score that some score not above 0, or one just above 0, decides."""
 
 
 def score_rules(

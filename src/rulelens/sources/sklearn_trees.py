@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rulelens.core.provenance import SHARE
 from rulelens.core.ruleset import Column, RuleSet
 from rulelens.core.schema import Level, Schema
 from rulelens.errors import UnsupportedModelError
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import check_fitted, check_one_target, labels_of, schema_of
 from rulelens.sources.tree_paths import Tree, leaves_of
-
-SHARE = "share of "
-"""Provenance ``share of CLASS``: the class's share of the training rows in the leaf."""
 
 
 @SOURCES.register("sklearn.DecisionTreeClassifier")
