@@ -8,12 +8,12 @@ import numpy as np
 from tables import Case
 
 from rulelens.preference.acceptability import best_positions, outlook
+from rulelens.preference.belief import PRIORS
 from rulelens.preference.criteria import FloatArray
 from rulelens.preference.hit_and_run import sample_weights
 from rulelens.preference.max_epsilon import max_epsilon
 from rulelens.preference.metrics import discovery, jaccard, kendall_tau_a, top_regret
 from rulelens.preference.plackett_luce import sample_noisy
-from rulelens.preference.polytope import cube_interior
 from rulelens.preference.ranking import rank_order
 from rulelens.preference.session import PreferenceSession
 from rulelens.preference.simulate import SimulatedPerson, random_weights
@@ -84,37 +84,42 @@ def one_person(case: Case, user: int, prior: str) -> list[dict[str, Any]]:
                 "has_best": float(best[0] in first),
             }
         )
-        if size in CALIBRATED:
-            rows += _calibration(case, session, learned["centroid"], sample.draws, rows, base)
     return rows
 
 
-def _calibration(
-    case: Case,
-    session: PreferenceSession,
-    centroid: FloatArray,
-    simplex: FloatArray,
-    rows: list[dict[str, Any]],
-    base: dict[str, Any],
-) -> list[dict[str, Any]]:
-    """What is promised of τ and J@5 under each prior, beside what came true."""
-    polytope = session.polytope()
-    cube = cube_interior(polytope, polytope.interior())
-    uniform = sample_weights(cube, DRAWS, n_chains=CHAINS, random_state=base["user"]).draws
-    came = next(r for r in reversed(rows) if r["method"] == "centroid")
-    scores = case.criteria.values @ centroid
-    found = []
-    for believed, draws in (("simplex", simplex), ("uniform", uniform)):
-        promised = outlook(case.criteria, scores, draws, k=5)
-        found.append(
-            base
-            | {
-                "method": f"promised_{believed}",
-                "tau": promised.expected_tau - came["tau"],
-                "j5": promised.expected_jaccard - came["j5"],
-            }
-        )
-    return found
+def promises(case: Case, user: int, prior: str) -> list[dict[str, Any]]:
+    """What is promised of τ and J@5 under each belief, beside what comes true."""
+    criteria = case.criteria
+    values = criteria.values
+    rng = np.random.default_rng([29, user])
+    hidden = random_weights(len(criteria.names), prior=prior, random_state=rng)[0]
+    person = SimulatedPerson(values @ hidden)
+    best = rank_order(values @ hidden)[0].tolist()[:5]
+    shuffled = rng.permutation(len(criteria)).tolist()
+    rows: list[dict[str, Any]] = []
+    for size in CALIBRATED:
+        if len(criteria) < size + 3:
+            break
+        session = PreferenceSession(criteria)
+        session.rank([criteria.alternatives[i] for i in person.rank(shuffled[:size])])
+        if session.conflict() is not None:
+            continue
+        told = values @ np.array(list(session.result().weights.values()))
+        tau = kendall_tau_a(told, values @ hidden)
+        j5 = jaccard(rank_order(told)[0].tolist()[:5], best)
+        for belief in PRIORS:
+            draws = session.sample(DRAWS, prior=belief, random_state=user).draws
+            promised = outlook(criteria, told, draws, k=5)
+            rows.append(
+                {
+                    "user": user,
+                    "k": size,
+                    "belief": belief,
+                    "tau": promised.expected_tau - tau,
+                    "j5": promised.expected_jaccard - j5,
+                }
+            )
+    return rows
 
 
 def one_noisy_person(case: Case, user: int, size: int = 10) -> list[dict[str, Any]]:

@@ -108,7 +108,9 @@ def noisy_asked_person(
             criteria, session.statements, n_draws=1_024, start=draws, random_state=step
         )
         draws = posterior.sample.draws
-        found = best_pair(values, draws, asked=lambda i, j: frozenset((i, j)) in asked)
+        found = best_pair(
+            values, draws, asked=lambda i, j: frozenset((i, j)) in asked, noise=posterior.scale
+        )
         if found is None:
             break
         a, b, _ = found

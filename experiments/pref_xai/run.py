@@ -3,7 +3,8 @@
     RULELENS_DATA=<folder> python experiments/pref_xai/run.py [PART ...] [--users 100] [--quick]
 
 Set OMP_NUM_THREADS=1: the arrays are small, and threads only get in each other's way.
-Parts: black_box, agreement, noise, asking, asking_noise, profiles, figures (all by default).
+Parts: black_box, agreement, calibration, noise, asking, asking_noise, profiles, figures (all by
+default).
 Every person's rows are appended to raw/<part>.csv as soon as they are known, so that a run that
 was stopped goes on where it was. Small tables and figures go to results/.
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from agreement import one_noisy_person, one_person
+from agreement import one_noisy_person, one_person, promises
 from asking import asked_person, noisy_asked_person, profile_person
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -141,6 +142,16 @@ def agreement(n: int) -> None:
         units(f"agreement_{prior}", names, n, work, seed=SEED)
 
 
+def calibration(n: int) -> None:
+    """What is promised and what comes true, four times as many persons: differences are small."""
+    for prior in ("uniform", "simplex"):
+
+        def work(_: Cases, case: Case, user: int, prior: str = prior) -> list[dict[str, Any]]:
+            return [{"prior": prior, **r} for r in promises(case, user, prior)]
+
+        units(f"calibration_{prior}", [*PAPER_SETS, *SMALL_SETS], 4 * n, work, seed=SEED + 6_000)
+
+
 def noise(n: int) -> None:
     """Rankings with errors."""
     units("noise", list(SMALL_SETS), n, lambda _, c, u: one_noisy_person(c, u), seed=SEED + 1_000)
@@ -174,6 +185,7 @@ def profiles(n: int) -> None:
 PARTS: dict[str, Callable[[int], None]] = {
     "black_box": black_box,
     "agreement": agreement,
+    "calibration": calibration,
     "noise": noise,
     "asking": asking,
     "asking_noise": asking_noise,

@@ -91,17 +91,20 @@ def summarize(raw: Path, results: Path) -> None:
     runs = [read(p) for p in sorted(raw.glob("agreement_*.csv"))]
     if runs:
         rows = pd.concat(runs)
-        rows = rows[rows["method"].notna()]
-        promised = rows["method"].str.startswith("promised")
-        told = rows[~promised]
+        told = rows[rows["method"].notna()]
         mean_table(told, ["data", "prior", "method", "k"], MEASURES).to_csv(
             results / "agreement.csv", index=False
         )
-        gaps = mean_table(rows[promised], ["data", "prior", "method", "k"], ["tau", "j5"])
-        gaps.to_csv(results / "calibration.csv", index=False)
         significance(told[told["method"] != "first_rules"]).to_csv(
             results / "significance.csv", index=False
         )
+    runs = [read(p) for p in sorted(raw.glob("calibration_*.csv"))]
+    if runs:
+        rows = pd.concat(runs)
+        gaps = mean_table(
+            rows[rows["belief"].notna()], ["data", "prior", "belief", "k"], ["tau", "j5"]
+        )
+        gaps.to_csv(results / "calibration.csv", index=False)
     for part, by, columns in (
         ("noise", ["data", "noise", "method"], [*MEASURES[:4], "regret", "consistent"]),
         ("asking", ["data", "strategy", "effort"], ["tau", "j5", "j10", "regret"]),

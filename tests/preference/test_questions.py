@@ -10,9 +10,12 @@ from rulelens.errors import OptionError, PreferenceError
 from rulelens.preference.criteria import Criteria
 from rulelens.preference.inquiry import ranked_chain
 from rulelens.preference.question_worth import (
+    choice_bits,
+    chosen_best,
     completable,
     entropy,
     membership_worth,
+    order_worth,
     telling_choice,
 )
 from rulelens.preference.questions import Question, best_choice_set, best_insertion
@@ -239,6 +242,90 @@ def test_worth_is_mutual_information_counted_by_hand():
                     if both > 0:
                         told += both * np.log2(both / (answer.mean() * value.mean()))
         assert worth[pair] == pytest.approx(told + 0.1 * bits[pair], abs=1e-5)
+
+
+def told_by(shares, members):
+    """Bits that a noisy choice tells about each membership, summed, counted cell by cell."""
+    told = 0.0
+    for in_set in members.T:
+        for value in (in_set, ~in_set):
+            for answer in shares.T:
+                both = np.mean(answer * value)
+                if both > 0:
+                    told += both * np.log2(both / (answer.mean() * value.mean()))
+    return told
+
+
+def test_worth_of_noisy_answers_counted_by_hand():
+    rng = np.random.default_rng(1)
+    scores = rng.random((70, 4))
+    noise = rng.uniform(0.05, 0.5, 70)
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 2
+    worth, bits = membership_worth(scores, members, noise)
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    for pair, (i, j) in enumerate(pairs):
+        yes = 1 / (1 + np.exp(-(scores[:, i] - scores[:, j]) / noise))
+        own = entropy(np.array([yes.mean()]))[0] - entropy(yes).mean()
+        assert bits[pair] == pytest.approx(own, abs=1e-5)
+        expected = told_by(np.stack([yes, 1 - yes], axis=1), members) + 0.1 * own
+        assert worth[pair] == pytest.approx(expected, abs=1e-4)
+    np.testing.assert_allclose(order_worth(scores, noise)[1], bits)
+
+
+def test_little_noise_is_none():
+    rng = np.random.default_rng(2)
+    scores = rng.random((60, 5))
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 2
+    exact = membership_worth(scores, members)
+    for quiet, loud in zip(
+        membership_worth(scores, members, np.full(60, 1e-9)), exact, strict=True
+    ):
+        np.testing.assert_allclose(quiet, loud, atol=1e-5)
+    chosen = telling_choice(scores, members, 4)
+    assert telling_choice(scores, members, 4, noise=np.full(60, 1e-9)) == chosen
+    assert choice_bits(chosen_best(scores, np.full(60, 1e-9))) == pytest.approx(
+        choice_bits(chosen_best(scores)), abs=1e-6
+    )
+
+
+def test_under_noise_a_close_call_tells_less_than_a_clear_one():
+    """Both orders are open; but an answer about the first two would be mostly noise."""
+    rng = np.random.default_rng(3)
+    middle = rng.random(400)
+    scores = np.column_stack([middle, middle + rng.choice([-0.01, 0.01], 400), rng.random(400)])
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 1
+    close, clear, _ = membership_worth(scores, members)[1]
+    assert (close, clear) == pytest.approx((1, 1), abs=0.02)
+    close, clear, _ = membership_worth(scores, members, np.full(400, 0.2))[1]
+    assert close < 0.01 < 0.2 < clear
+
+
+def test_five_for_noisy_answers_tell_as_much_as_the_best_of_all_sets():
+    """The greedy set is close to the best of all, each counted by hand."""
+    rng = np.random.default_rng(4)
+    scores = rng.random((150, 7)) + rng.random(7)
+    noise = np.full(150, 0.15)
+    members = np.argsort(np.argsort(-scores, axis=1), axis=1) < 2
+
+    def worth(chosen):
+        shares = np.exp(scores[:, chosen] / 0.15)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return told_by(shares, members) + 0.1 * choice_bits(shares)
+
+    found = worth(telling_choice(scores, members, 3, noise=noise))
+    every = [worth(list(chosen)) for chosen in combinations(range(7), 3)]
+    assert found >= 0.95 * max(every)
+    assert found > 1.2 * np.median(every)
+
+
+@pytest.mark.parametrize("goal", ["top_k", "ranking", "best"])
+@pytest.mark.parametrize("form", ["pair", "best_of_5"])
+def test_questions_to_a_person_who_errs(table, goal, form):
+    session = PreferenceSession(table).prefer(0, 1).prefer(1, 0)
+    question = session.next_question(goal, form, noisy=True)
+    assert question.form == form
+    assert 0 < question.information < 1.5
+    assert session.next_question(goal, form, noisy=True) == question
 
 
 def test_choice_that_tells_about_the_set():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulelens.errors import OptionError, PreferenceError, did_you_mean
+from rulelens.errors import PreferenceError
 from rulelens.preference.statement_log import StatementLog
 from rulelens.preference.statements import Recalled, Statement
 from rulelens.preference.table import Criteria
@@ -15,6 +15,7 @@ from rulelens.preference.table import Criteria
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rulelens.preference.belief import Prior
     from rulelens.preference.certificate import ExactCriteria
     from rulelens.preference.conflict import Conflict
     from rulelens.preference.hit_and_run import WeightSample
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from rulelens.preference.polytope import Interior, Polytope
     from rulelens.preference.relations import Certificate, ExtremeRanks
     from rulelens.preference.repair import Repair
-
-Prior: TypeAlias = Literal["simplex", "uniform"]
-PRIORS: tuple[str, ...] = ("simplex", "uniform")
 
 
 class CompatibleWeights(StatementLog):
@@ -102,25 +100,24 @@ class CompatibleWeights(StatementLog):
         Parameters
         ----------
         n_draws : int
-        prior : {"simplex", "uniform"}
+        prior : {"simplex", "uniform", "mixed"}
             What is believed before anything is said: "simplex", all weights alike; "uniform",
-            each weight drawn from [0, 1] and all divided by their sum, which prefers even weights.
+            each weight drawn from [0, 1] and all divided by their sum, which prefers even weights;
+            "mixed", either of the two, by how well each foresaw the statements.
         random_state : int
         """
-        from rulelens.preference.hit_and_run import checked_draws, sample_weights
-        from rulelens.preference.polytope import cube_interior
+        from rulelens.preference.belief import sample_belief
+        from rulelens.preference.hit_and_run import checked_draws
 
-        if prior not in PRIORS:
-            raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
         interior = self._interior()
         # Only a whole number promises the same draws again.
         repeats = isinstance(random_state, int | np.integer)
         key = (checked_draws(n_draws), prior, random_state) if repeats else None
         if key is not None and key in self._samples:
             return self._samples[key]
-        if prior == "uniform":
-            interior = cube_interior(self.polytope(), interior)
-        found = sample_weights(interior, n_draws, random_state=random_state)
+        found = sample_belief(
+            self.polytope(), interior, n_draws, prior=prior, random_state=random_state
+        )
         if key is not None:
             self._samples[key] = found
         return found

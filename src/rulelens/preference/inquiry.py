@@ -6,17 +6,12 @@ from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.preference.analytic_center import AnalyticCenter, analytic_center
-from rulelens.preference.hit_and_run import sample_weights
-from rulelens.preference.polytope import Interior, cube_interior
+from rulelens.preference.analytic_center import analytic_center
+from rulelens.preference.belief import PRIORS, Prior, sample_belief
 from rulelens.preference.questions import (
-    BELIEFS,
     FORMS,
     GOALS,
-    Belief,
     Form,
     Goal,
     Question,
@@ -44,7 +39,7 @@ def ask(
     form: Form,
     k: int,
     *,
-    prior: Belief = "mixed",
+    prior: Prior = "mixed",
     noisy: bool = False,
     random_state: int = 0,
 ) -> Question | None:
@@ -53,20 +48,32 @@ def ask(
         raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
     if form not in FORMS:
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
-    if prior not in BELIEFS:
-        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, BELIEFS)}")
+    if prior not in PRIORS:
+        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
     values, ids = without_offsets(session.criteria.values), session.criteria.alternatives
     skipped = {frozenset(shown) for shown in session.skipped}
     decided = decided_pairs(session.constraints()) | skipped
     if noisy:
         posterior = session.noisy_sample(1_024, random_state=random_state)
-        draws, certain = posterior.sample.draws, None
+        draws, noise, certain = posterior.sample.draws, posterior.scale, None
     else:
         interior = session._interior()
         if interior.dimension == 0:
             return None
         center = analytic_center(interior)
-        draws = _draws(session, interior, center, prior, random_state)
+        # Which question is best does not hang on a perfect sample: fewer steps than for a centroid.
+        draws = sample_belief(
+            session.polytope(),
+            interior,
+            _DRAWS,
+            prior=prior,
+            center=center,
+            n_chains=_CHAINS,
+            thin=2,
+            burn_in=12,
+            random_state=random_state,
+        ).draws
+        noise = None
         # Where all draws agree on all pairs: is any pair still open for certain?
         certain = partial(
             nearest_pair, session.criteria, session.polytope(), interior, center, decided
@@ -90,6 +97,7 @@ def ask(
             k=k,
             best=best,
             skipped={frozenset(position(a) for a in s) for s in skipped},
+            noise=noise,
         )
         shown = [ids[i] for i in chosen.tolist()]
         if bits > 0 and len(shown) > 2:
@@ -102,40 +110,12 @@ def ask(
         k=k,
         best=best,
         asked=lambda i, j: frozenset((ids[i], ids[j])) in decided,
+        noise=noise,
     )
     if found is not None:
         return Question(ids[found[0]], ids[found[1]], information=found[2], agreement=known)
     rest = certain() if certain is not None else None
     return rest and Question(rest.a, rest.b, information=0.0, agreement=known)
-
-
-def _draws(
-    session: PreferenceSession,
-    interior: Interior,
-    center: AnalyticCenter,
-    prior: Belief,
-    random_state: int,
-) -> FloatArray:
-    """Compatible weights under `prior`; a mixed one gives half of the draws to each of both."""
-    bodies: list[tuple[Interior, AnalyticCenter | None]] = []
-    if prior != "uniform":
-        bodies.append((interior, center))
-    if prior != "simplex":
-        bodies.append((cube_interior(session.polytope(), interior), None))
-    # Which question is best does not hang on a perfect sample: fewer steps than for a centroid.
-    parts = [
-        sample_weights(
-            body,
-            _DRAWS // len(bodies),
-            center=known,
-            n_chains=_CHAINS // len(bodies),
-            thin=2 * body.dimension,
-            burn_in=12 * body.dimension,
-            random_state=random_state,
-        ).draws
-        for body, known in bodies
-    ]
-    return np.vstack(parts)
 
 
 def _adds_one(shown: frozenset[Hashable], chain: tuple[Hashable, ...]) -> bool:

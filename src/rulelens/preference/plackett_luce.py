@@ -90,10 +90,25 @@ def _terms(statement: Recalled, criteria: Criteria) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyPosterior:
-    """Draws of the weights, and of the noise as a share of the usual spread of scores."""
+    """Draws of the weights and of the noise that goes with each.
+
+    Parameters
+    ----------
+    sample : WeightSample
+    noise : array, shape (n_draws,)
+        As a share of the usual spread of scores.
+    spread : float
+        That usual spread.
+    """
 
     sample: WeightSample
     noise: FloatArray
+    spread: float
+
+    @property
+    def scale(self) -> FloatArray:
+        """Noise in units of scores, shape (n_draws,)."""
+        return self.noise * self.spread
 
 
 def score_spread(criteria: Criteria, rng: np.random.Generator) -> float:
@@ -174,7 +189,7 @@ def sample_noisy(
     sample = WeightSample(
         flat, _CHAINS, float(ess.min()), float(rhat.max()), flat.std(axis=0) / np.sqrt(ess)
     )
-    return NoisyPosterior(sample, noises.T.ravel() / spread)
+    return NoisyPosterior(sample, noises.T.ravel() / spread, spread)
 
 
 def _bounds(statements: Sequence[Statement], criteria: Criteria) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,8 @@ from rulelens.preference.analytic_center import AnalyticCenter
 from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
 from rulelens.preference.question_worth import (
     bits_of,
+    choice_bits,
+    chosen_best,
     favourites,
     membership_worth,
     order_worth,
@@ -26,8 +28,6 @@ from rulelens.preference.table import Criteria, FloatArray, IntArray
 Goal: TypeAlias = Literal["top_k", "ranking", "best"]
 Form: TypeAlias = Literal["pair", "best_of_5", "insert"]
 GOALS: tuple[str, ...] = ("top_k", "ranking", "best")
-Belief: TypeAlias = Literal["mixed", "simplex", "uniform"]
-BELIEFS: tuple[str, ...] = ("mixed", "simplex", "uniform")
 FORMS: tuple[str, ...] = ("pair", "best_of_5", "insert")
 
 ENOUGH = 0.95
@@ -107,6 +107,7 @@ def best_pair(
     k: int = 5,
     asked: Callable[[int, int], bool] | None = None,
     best: IntArray | None = None,
+    noise: FloatArray | None = None,
 ) -> tuple[int, int, float] | None:
     """Positions of the pair most worth asking about and the bits expected, or None.
 
@@ -116,6 +117,8 @@ def best_pair(
         Tells whether a pair is not to be asked again.
     best : int array, optional
         The `contenders`, if they are known already.
+    noise : array, shape (s,), optional
+        Scale of the noise of answers under each draw, in units of scores.
 
     Examples
     --------
@@ -129,10 +132,10 @@ def best_pair(
     pool = _pool(values, draws, chances, goal)
     scores = draws @ values[pool].T
     if goal == "ranking":
-        worth, bits = order_worth(scores)
+        worth, bits = order_worth(scores, noise)
     else:
         members = known[:, : k if goal == "top_k" else 1]
-        worth, bits = membership_worth(scores, (members[:, :, None] == pool).any(axis=1))
+        worth, bits = membership_worth(scores, (members[:, :, None] == pool).any(axis=1), noise)
     i, j = np.triu_indices(len(pool), 1)
     for pair in np.argsort(-worth, kind="stable"):
         if worth[pair] <= 0:
@@ -152,6 +155,7 @@ def best_choice_set(
     size: int = 5,
     best: IntArray | None = None,
     skipped: Collection[frozenset[int]] = (),
+    noise: FloatArray | None = None,
 ) -> tuple[IntArray, float]:
     """Set of alternatives to show for "which is best?", and the bits expected of the answer.
 
@@ -167,6 +171,8 @@ def best_choice_set(
     skipped : collection of frozensets of int
         Sets of positions not to be shown again. The next best of the same size takes their place;
         where none is left that tells anything, a smaller one of at least 3, or an empty one.
+    noise : array, shape (s,), optional
+        Scale of the noise of answers under each draw, in units of scores.
 
     References
     ----------
@@ -196,11 +202,10 @@ def best_choice_set(
         if sum(len(shown) == n_shown for shown in passed) == comb(len(pool), n_shown):
             continue
         if goal == "top_k":
-            chosen = telling_choice(scores, members, n_shown, passed)
+            chosen = telling_choice(scores, members, n_shown, passed, noise)
         else:
             chosen = favourites(scores, n_shown, passed)
-        share = np.bincount(scores[:, chosen].argmax(axis=1), minlength=n_shown) / len(draws)
-        bits = bits_of(share)
+        bits = choice_bits(chosen_best(scores[:, chosen], noise))
         if bits > 0 or not passed:
             return pool[chosen], bits
     return pool[:0], 0.0

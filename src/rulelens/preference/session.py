@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
-from rulelens.preference.compatible_weights import CompatibleWeights, Prior
+from rulelens.preference.compatible_weights import CompatibleWeights
 from rulelens.preference.ranking import TIE, PreferenceResult, build_result, checked_k
 from rulelens.preference.table import Criteria, FloatArray, sizes_differ, without_offsets
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rulelens.preference.acceptability import Outlook
+    from rulelens.preference.belief import Prior
     from rulelens.preference.hit_and_run import WeightSample
-    from rulelens.preference.questions import Belief, Form, Goal, Question
+    from rulelens.preference.questions import Form, Goal, Question
 
 Method: TypeAlias = Literal[
     "analytic", "max_eps", "chebyshev", "centroid", "centroid_uniform", "bayes_pl"
@@ -168,7 +169,7 @@ class PreferenceSession(CompatibleWeights):
         self,
         result: PreferenceResult | None = None,
         *,
-        prior: Prior = "simplex",
+        prior: Prior = "mixed",
         level: float = 0.95,
         noisy: bool = False,
     ) -> Outlook:
@@ -207,7 +208,7 @@ class PreferenceSession(CompatibleWeights):
         return self.noisy_sample().sample if noisy else self.sample(prior=prior)
 
     def acceptability(
-        self, ranks: int = 10, *, prior: Prior = "simplex", noisy: bool = False
+        self, ranks: int = 10, *, prior: Prior = "mixed", noisy: bool = False
     ) -> pd.DataFrame:
         """Share of weights that give each alternative rank 1, 2 … `ranks`: a pandas DataFrame."""
         import pandas as pd
@@ -222,7 +223,7 @@ class PreferenceSession(CompatibleWeights):
         index = pd.Index(list(self._criteria.alternatives), tupleize_cols=False)
         return pd.DataFrame(shares, index=index, columns=range(1, shares.shape[1] + 1))
 
-    def pairwise(self, *, prior: Prior = "simplex", noisy: bool = False) -> pd.DataFrame:
+    def pairwise(self, *, prior: Prior = "mixed", noisy: bool = False) -> pd.DataFrame:
         """Share of weights that put the row's alternative above the column's."""
         import pandas as pd
 
@@ -242,7 +243,7 @@ class PreferenceSession(CompatibleWeights):
         form: Form = "pair",
         k: int = 5,
         *,
-        prior: Belief = "mixed",
+        prior: Prior = "mixed",
         noisy: bool = False,
         random_state: int = 0,
     ) -> Question | None:
@@ -260,8 +261,8 @@ class PreferenceSession(CompatibleWeights):
         k : int
             Size of the top for goal "top_k" and for `Question.agreement`.
         prior : {"mixed", "simplex", "uniform"}
-            What is believed before anything is said, see `sample`. "mixed" takes half of the draws
-            from each of the two: it asks well whether few criteria matter to a person or most do.
+            What is believed before anything is said, see `sample`. "mixed" asks well whether few
+            criteria matter to a person or most do. With `noisy` it is "simplex" in any case.
         noisy : bool
             Take answers as noisy: go on where they contradict each other, instead of an error.
         random_state : int
