@@ -122,6 +122,17 @@ def test_unknown_belief():
         sample_belief(triangle, triangle.interior(), 100, prior="simplx")
 
 
+@pytest.mark.parametrize("prior", ["simplx", None, ["mixed"]])
+def test_no_belief_of_that_name(prior):
+    session = session_of(3, 0)
+    for ask in (session.sample, session.outlook, session.next_question, session.pairwise):
+        with pytest.raises(OptionError, match="Unknown prior"):
+            ask(prior=prior)
+        if ask != session.sample:
+            with pytest.raises(OptionError, match="Unknown prior"):
+                ask(prior=prior, noisy=True)
+
+
 def test_the_outlook_of_both_kinds_of_person_lies_between():
     """The default promise is no further off than that of the belief that is wrong."""
     session = session_of(8, 6, seed=2)

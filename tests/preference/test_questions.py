@@ -11,7 +11,6 @@ from rulelens.preference.criteria import Criteria
 from rulelens.preference.inquiry import ranked_chain
 from rulelens.preference.question_worth import (
     choice_bits,
-    chosen_best,
     completable,
     entropy,
     membership_worth,
@@ -283,9 +282,7 @@ def test_little_noise_is_none():
         np.testing.assert_allclose(quiet, loud, atol=1e-5)
     chosen = telling_choice(scores, members, 4)
     assert telling_choice(scores, members, 4, noise=np.full(60, 1e-9)) == chosen
-    assert choice_bits(chosen_best(scores, np.full(60, 1e-9))) == pytest.approx(
-        choice_bits(chosen_best(scores)), abs=1e-6
-    )
+    assert choice_bits(scores, np.full(60, 1e-9)) == pytest.approx(choice_bits(scores), abs=1e-6)
 
 
 def test_under_noise_a_close_call_tells_less_than_a_clear_one():
@@ -310,7 +307,7 @@ def test_five_for_noisy_answers_tell_as_much_as_the_best_of_all_sets():
     def worth(chosen):
         shares = np.exp(scores[:, chosen] / 0.15)
         shares /= shares.sum(axis=1, keepdims=True)
-        return told_by(shares, members) + 0.1 * choice_bits(shares)
+        return told_by(shares, members) + 0.1 * choice_bits(scores[:, chosen], noise)
 
     found = worth(telling_choice(scores, members, 3, noise=noise))
     every = [worth(list(chosen)) for chosen in combinations(range(7), 3)]
@@ -326,6 +323,14 @@ def test_questions_to_a_person_who_errs(table, goal, form):
     assert question.form == form
     assert 0 < question.information < 1.5
     assert session.next_question(goal, form, noisy=True) == question
+
+
+def test_an_answer_about_the_noise_alone_is_no_question():
+    """One criterion settles every order; only how often the person errs is open."""
+    one = PreferenceSession(Criteria(tuple(range(6)), ("x",), np.arange(6.0)[:, None]))
+    for goal in ("top_k", "ranking", "best"):
+        for form in ("pair", "best_of_5"):
+            assert one.next_question(goal, form, noisy=True) is None
 
 
 def test_choice_that_tells_about_the_set():

@@ -26,6 +26,12 @@ _LEAST_SHARE = 0.05
 """What the answers leave at least of either belief: persons are of neither kind exactly."""
 
 
+def checked_prior(prior: str) -> None:
+    """Raise an OptionError if `prior` names no belief."""
+    if prior not in PRIORS:
+        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(str(prior), PRIORS)}")
+
+
 def sample_belief(
     polytope: Polytope,
     interior: Interior,
@@ -64,8 +70,7 @@ def sample_belief(
     >>> sample.reliable, sample.draws.mean(axis=0).round(1)
     (True, array([0.3, 0.3, 0.3]))
     """
-    if prior not in PRIORS:
-        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
+    checked_prior(prior)
     rng = generator(random_state) if prior == "mixed" else random_state
     n_bodies = 2 if prior == "mixed" else 1
 

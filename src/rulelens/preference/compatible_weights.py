@@ -106,9 +106,10 @@ class CompatibleWeights(StatementLog):
             "mixed", either of the two, by how well each foresaw the statements.
         random_state : int
         """
-        from rulelens.preference.belief import sample_belief
+        from rulelens.preference.belief import checked_prior, sample_belief
         from rulelens.preference.hit_and_run import checked_draws
 
+        checked_prior(prior)
         interior = self._interior()
         # Only a whole number promises the same draws again.
         repeats = isinstance(random_state, int | np.integer)

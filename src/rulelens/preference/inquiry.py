@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rulelens.errors import OptionError, PreferenceError, did_you_mean
 from rulelens.preference.analytic_center import analytic_center
-from rulelens.preference.belief import PRIORS, Prior, sample_belief
+from rulelens.preference.belief import Prior, checked_prior, sample_belief
 from rulelens.preference.questions import (
     FORMS,
     GOALS,
@@ -48,8 +48,7 @@ def ask(
         raise OptionError(f"Unknown goal {goal!r}. {did_you_mean(goal, GOALS)}")
     if form not in FORMS:
         raise OptionError(f"Unknown form {form!r}. {did_you_mean(form, FORMS)}")
-    if prior not in PRIORS:
-        raise OptionError(f"Unknown prior {prior!r}. {did_you_mean(prior, PRIORS)}")
+    checked_prior(prior)
     values, ids = without_offsets(session.criteria.values), session.criteria.alternatives
     skipped = {frozenset(shown) for shown in session.skipped}
     decided = decided_pairs(session.constraints()) | skipped

@@ -18,6 +18,7 @@ _OWN_BITS = 0.1
 """Weight of the answer's own bits beside what it tells about the goal: it decides on plateaus."""
 
 _SETTLED = 0.004
+_NO_BITS = 1e-6
 
 
 def entropy(p: FloatArray) -> FloatArray:
@@ -52,7 +53,7 @@ def order_worth(
         these are H(p_ij), where p_ij is the share of draws in which i is higher.
     """
     gap, rounding = _gaps(scores)
-    bits = _bits_told(*_answers(gap, rounding, noise))
+    _, bits = _answers(gap, rounding, noise)
     spread = gap.std(axis=1, dtype=np.float64)
     return bits * np.where(spread > rounding, spread, 0.0), bits
 
@@ -82,7 +83,7 @@ def membership_worth(
     """
     gap, rounding = _gaps(scores)
     n_draws = len(scores)
-    yes, unsure = _answers(gap, rounding, noise)
+    yes, bits = _answers(gap, rounding, noise)
     # Members that are in or out for nearly every draw have next to nothing to tell.
     chance = members.mean(axis=0)
     inside = members[:, (chance > _SETTLED) & (chance < 1 - _SETTLED)].astype(np.float32)
@@ -93,7 +94,6 @@ def membership_worth(
     if_yes = with_yes / np.maximum(n_yes, 1e-9)
     if_no = (total - with_yes) / np.maximum(n_draws - n_yes, 1e-9)
     left = p_yes * entropy(if_yes) + (1 - p_yes) * entropy(if_no)
-    bits = _bits_told(yes, unsure)
     told = np.maximum((entropy(total / n_draws) - left).sum(axis=1), 0.0)
     # Pairs that never differ are no question, whatever rounding says.
     differ = (np.abs(gap) > rounding).any(axis=1)
@@ -111,22 +111,20 @@ def _gaps(scores: FloatArray) -> tuple[Singles, np.float32]:
 def _answers(
     gap: Singles, rounding: np.float32, noise: FloatArray | None
 ) -> tuple[Singles, FloatArray]:
-    """Chance of "the first is better" by pair and draw, and its own bits, mean over draws."""
+    """Chance of "the first is better" by pair and draw, and the bits told about the weights."""
+    higher = (gap > rounding).astype(np.float32)
+    plain = entropy(higher.mean(axis=1, dtype=np.float64))
     if noise is None:
-        return (gap > rounding).astype(np.float32), np.zeros(len(gap))
+        return higher, plain
     felt: Singles = np.asarray(gap / noise, dtype=np.float32)
     yes: Singles = np.asarray(expit(felt), dtype=np.float32)
     # Bits of a coin with log-odds x: (log(1 + e^-|x|) + |x| / (1 + e^|x|)) / log 2.
     size = np.abs(felt)
     coin = np.log1p(np.exp(-size)) + size * (1 - np.maximum(yes, 1 - yes))
-    return yes, coin.mean(axis=1, dtype=np.float64) / np.log(2.0)
-
-
-def _bits_told(yes: Singles, unsure: FloatArray) -> FloatArray:
-    """Bits that answers tell about the weights: all of theirs but those that are noise."""
-    bits = entropy(yes.mean(axis=1, dtype=np.float64))
-    told: FloatArray = np.where(bits - unsure > 1e-6, bits - unsure, 0.0)
-    return told
+    told = entropy(yes.mean(axis=1, dtype=np.float64))
+    told -= coin.mean(axis=1, dtype=np.float64) / np.log(2.0)
+    # Where all draws agree, an answer would tell about the noise alone.
+    return yes, np.where((plain > 0) & (told > _NO_BITS), told, 0.0)
 
 
 def chosen_best(scores: FloatArray, noise: FloatArray | None = None) -> FloatArray:
@@ -290,16 +288,29 @@ def bits_of(shares: FloatArray) -> float:
     return float(-(positive * np.log2(positive)).sum())
 
 
-def choice_bits(shares: FloatArray) -> float:
-    """Bits that a choice tells about the weights, from its chances (s, q) under each draw.
+def choice_bits(scores: FloatArray, noise: FloatArray | None = None) -> float:
+    """Bits that "which is best?" tells about the weights.
+
+    Parameters
+    ----------
+    scores : array, shape (s, q)
+        Of the alternatives shown.
+    noise : array, shape (s,), optional
+        See `membership_worth`.
 
     Examples
     --------
     >>> choice_bits(np.eye(4))
     2.0
-    >>> choice_bits(np.full((4, 4), 0.25))
+    >>> round(choice_bits(np.eye(4), np.full(4, 100.0)), 3)  # an answer that is all noise
     0.0
     """
-    noise = float(-xlogy(shares, shares).sum(axis=1).mean() / np.log(2.0))
-    told = bits_of(shares.mean(axis=0)) - noise
-    return told if told > 1e-6 else 0.0
+    plain = bits_of(chosen_best(scores).mean(axis=0))
+    # Where all draws agree, an answer would tell about the noise alone.
+    if noise is None or plain == 0:
+        return plain
+    shares = chosen_best(scores, noise)
+    told = bits_of(shares.mean(axis=0)) - float(
+        -xlogy(shares, shares).sum(axis=1).mean() / np.log(2.0)
+    )
+    return told if told > _NO_BITS else 0.0

@@ -15,7 +15,6 @@ from rulelens.preference.polytope import TOLERANCE, Interior, Polytope
 from rulelens.preference.question_worth import (
     bits_of,
     choice_bits,
-    chosen_best,
     favourites,
     membership_worth,
     order_worth,
@@ -205,7 +204,7 @@ def best_choice_set(
             chosen = telling_choice(scores, members, n_shown, passed, noise)
         else:
             chosen = favourites(scores, n_shown, passed)
-        bits = choice_bits(chosen_best(scores[:, chosen], noise))
+        bits = choice_bits(scores[:, chosen], noise)
         if bits > 0 or not passed:
             return pool[chosen], bits
     return pool[:0], 0.0

@@ -176,8 +176,9 @@ class PreferenceSession(CompatibleWeights):
         """How far `result` (by default of the default method) is to be trusted.
 
         Expected Kendall τ and Jaccard index with the person's own ranking, chances to be first and
-        in the top k, and the credible set of the best alternative. With `noisy`, statements count
-        as noisy answers, so that contradictions are no error.
+        in the top k, and the credible set of the best alternative, under a belief `prior` (see
+        `sample`). With `noisy`, statements count as noisy answers, so that contradictions are no
+        error, and the belief is "simplex" in any case.
         """
         from rulelens.preference.acceptability import outlook
 
@@ -205,6 +206,9 @@ class PreferenceSession(CompatibleWeights):
         )
 
     def _draws(self, prior: Prior, noisy: bool) -> WeightSample:
+        from rulelens.preference.belief import checked_prior
+
+        checked_prior(prior)
         return self.noisy_sample().sample if noisy else self.sample(prior=prior)
 
     def acceptability(
