@@ -17,7 +17,7 @@ from rulelens.io.format import FORMATS, Format
 from rulelens.language.drafts import Draft, DraftRule, Equal, build
 from rulelens.language.place import at_place, error_at, number_at
 
-_NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf"
+_NUMBER = r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf"
 _FIRST = re.compile(r"\s*\|(-{1,100}) ")
 _SPLIT = re.compile(rf"(?P<name>.*\S)\s*(?P<op><=|>)\s*(?P<value>{_NUMBER})")
 _CLASS = re.compile(r"(?:weights: \[[^\]]*\] )?class: (?P<label>.*)")

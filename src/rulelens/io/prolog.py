@@ -23,7 +23,7 @@ from rulelens.language.place import at_place, error_at, number_at
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+ | %[^\n]*)
-  | (?P<number>[+-]?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?![\w]))
+  | (?P<number>[+-]?\d++(?>(?:\.\d++)?)(?>(?:[eE][+-]?\d++)?)(?![\w]))
   | (?P<variable>[A-Z_]\w*)
   | (?P<atom>[a-z]\w* | '(?:[^'\\\n]|''|\\.)*')
   | (?P<symbol>:- | =< | >= | \\= | =:= | == | [<>=(),.\[\]])

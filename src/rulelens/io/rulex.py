@@ -19,7 +19,7 @@ from rulelens.core.schema import Feature, Kind, Level, Schema
 from rulelens.errors import FormatError, RuleError, RulelensError, did_you_mean
 from rulelens.io.format import FORMATS, Format
 
-NUMBER = r"(?a:[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf(?:inity)?)"
+NUMBER = r"(?a:[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf(?:inity)?)"
 _HEAD = re.compile(r"\s*RULE\s+([0-9]{1,9})\s*:\s*IF\s+", re.IGNORECASE)
 _BOUND = re.compile(rf"({NUMBER})\s*(<=|<|>=|>)\s*", re.IGNORECASE)
 _SYMBOL = r"(<=|>=|<|>|==|=|\bnot\s+in\b|\bin\b(?=\s*\{))"

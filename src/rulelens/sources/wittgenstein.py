@@ -19,7 +19,7 @@ from rulelens.errors import ModelError
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import check_fitted, with_levels
 
-_NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?inf"
+_NUMBER = r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf"
 _RANGE = re.compile(rf"\s*({_NUMBER})\s*-\s*({_NUMBER})\s*")
 _HALF = re.compile(rf"\s*([<>])\s*({_NUMBER})\s*")
 
