@@ -16,8 +16,9 @@ from rulelens.errors import FormatError
 from rulelens.io.format import FORMATS, Format
 from rulelens.language.drafts import Draft, DraftRule, Equal, build
 from rulelens.language.place import at_place, error_at, number_at
+from rulelens.language.tokens import UNSIGNED
 
-_NUMBER = r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf"
+_NUMBER = rf"[+-]?{UNSIGNED}|[+-]?inf"
 _FIRST = re.compile(r"\s*\|(-{1,100}) ")
 _SPLIT = re.compile(rf"(?P<name>.*\S)\s*(?P<op><=|>)\s*(?P<value>{_NUMBER})")
 _CLASS = re.compile(r"(?:weights: \[[^\]]*\] )?class: (?P<label>.*)")

@@ -18,8 +18,9 @@ from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Kind, Level, Schema
 from rulelens.errors import FormatError, RuleError, RulelensError, did_you_mean
 from rulelens.io.format import FORMATS, Format
+from rulelens.language.tokens import UNSIGNED
 
-NUMBER = r"(?a:[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf(?:inity)?)"
+NUMBER = rf"(?a:[+-]?{UNSIGNED}|[+-]?inf(?:inity)?)"
 _HEAD = re.compile(r"\s*RULE\s+([0-9]{1,9})\s*:\s*IF\s+", re.IGNORECASE)
 _BOUND = re.compile(rf"({NUMBER})\s*(<=|<|>=|>)\s*", re.IGNORECASE)
 _SYMBOL = r"(<=|>=|<|>|==|=|\bnot\s+in\b|\bin\b(?=\s*\{))"

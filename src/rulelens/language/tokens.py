@@ -22,14 +22,18 @@ KEYWORDS = frozenset(
 )
 """Words that are not names unless they stand in double quotes, in any case."""
 
+UNSIGNED = r"(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)"
+"""A decimal number without its sign. Its groups are atomic, because Python 3.11.0 to 3.11.4 match
+possessive ones wrongly."""
+
 _TOKEN = re.compile(
-    r"""
+    rf"""
     (?>(?:[ \t\r\n\f\ufeff]++ | \#[^\n]*+)*)
     (?:
-    (?P<number>[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)(?![\w.]))
+    (?P<number>[+-]?{UNSIGNED}(?![\w.]))
   | (?P<text>"(?:[^"\\\n]|\\[^\n])*")
   | (?P<word>[^\W\d]\w*)
-  | (?P<symbol><=|>=|!=|==|[<>=(){}\[\],:;+-])
+  | (?P<symbol><=|>=|!=|==|[<>=(){{}}\[\],:;+-])
   | (?P<end>\Z)
   | (?P<other>.)
     )

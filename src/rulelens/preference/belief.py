@@ -123,7 +123,7 @@ def log_evidence(flat: FloatArray, even: FloatArray, dimension: int) -> float:
     >>> abs(log_evidence(flat, even, 4)) < 0.1
     True
 
-    Two weights alike says that the largest is hardly half of all, which "uniform" foresees:
+    That no weight is above 0.4 is foreseen by "uniform" more than by "simplex":
 
     >>> flat, even = (draws[draws.max(axis=1) < 0.4] for draws in (flat, even))
     >>> log_evidence(flat, even, 4) > 0.5
@@ -141,7 +141,8 @@ def log_evidence(flat: FloatArray, even: FloatArray, dimension: int) -> float:
     ends = np.r_[of_flat, of_even]
     low, high = float(ends.min()) - 60.0, float(ends.max()) + 60.0
     odds = float(brentq(surplus, low, high, xtol=1e-6))
-    # Equal scores said, the cone's draws lack a power of the scale for each lost dimension.
+    # Where alternatives are said to be equal, draws of the cone lack a power of the scale for each
+    # dimension that this takes away.
     rest = -(m - dimension - 1) * np.log(even.max(axis=1))
     return float(odds + logsumexp(rest) - np.log(len(even)) - gammaln(m + 1))
 

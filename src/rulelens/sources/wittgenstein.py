@@ -16,10 +16,11 @@ from rulelens.core.rule import Rule
 from rulelens.core.ruleset import RuleSet
 from rulelens.core.schema import Feature, Level, Schema
 from rulelens.errors import ModelError
+from rulelens.language.tokens import UNSIGNED
 from rulelens.sources.extract import SOURCES
 from rulelens.sources.fitted import check_fitted, with_levels
 
-_NUMBER = r"[+-]?(?:\d++(?>(?:\.\d*+)?)|\.\d++)(?>(?:[eE][+-]?\d++)?)|[+-]?inf"
+_NUMBER = rf"[+-]?{UNSIGNED}|[+-]?inf"
 _RANGE = re.compile(rf"\s*({_NUMBER})\s*-\s*({_NUMBER})\s*")
 _HALF = re.compile(rf"\s*([<>])\s*({_NUMBER})\s*")
 
